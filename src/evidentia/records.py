@@ -1,0 +1,86 @@
+"""What samplers leave for estimators: frozen records of NumPy arrays.
+
+A sampler writes one of these and knows nothing of evidences; an estimator is a pure function of one and knows
+nothing of sampling. So an estimate can be remade with another formula, today or next year, without sampling
+again, and its arithmetic can be tested on arrays written by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws from one distribution, with what was evaluated there.
+
+    Attributes
+    ----------
+    position : (n, d) array
+        Unconstrained coordinates, in the order of `evidentia.space.Space`.
+    log_likelihood, log_prior : (n,) arrays
+        Values at those points; `log_prior` is the density of the *unconstrained* vector (Jacobian included).
+    log_weight : (n,) array or None
+        Importance weights when the draws do not stand for their distribution by themselves.
+    n_drawn : int
+        How many were drawn: the denominator of every mean, also when rows were left out.
+    chain : (n,) int array or None
+        Which chain a row belongs to, rows of a chain in order.
+    parameters : dict of arrays
+        The same draws as named, constrained parameters (leading axis n).
+    """
+
+    position: Array
+    log_likelihood: Array
+    log_prior: Array
+    n_drawn: int
+    log_weight: Array | None = None
+    chain: NDArray[np.int64] | None = None
+    parameters: dict[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PathRun:
+    """A tempered run from the prior (beta = 0) to the posterior (beta = 1).
+
+    Rung k holds draws of the distribution proportional to prior x likelihood^beta_k. All tempering estimators
+    read this one record: SMC sums the log-mean increments, stepping stones and power posteriors use the rung's
+    log likelihoods, annealed importance sampling needs `resampled` to be False.
+
+    Attributes
+    ----------
+    betas : (K + 1,) array
+        From 0 to 1 (a run that was stopped ends earlier).
+    log_likelihood : tuple of K (m_k, n) arrays
+        Rung by rung, moves x particles: m_k states of each of the n particles.
+    eves : tuple of K (n,) int arrays
+        For each particle of the rung, which particle of rung 0 it descends from.
+    acceptance, correlation : (K,) arrays
+        Mean acceptance of the moves at each rung, and the largest correlation left between where the particles
+        started on the rung and where they ended (rung 0 is drawn exactly: 1 and 0).
+    n_moves : (K,) int array
+        Moves per particle made at each rung.
+    resampled : bool
+        Whether particles were resampled between rungs.
+    final : Draws
+        The last rung's draws, weighted to the last beta.
+    """
+
+    betas: Array
+    log_likelihood: tuple[Array, ...]
+    eves: tuple[NDArray[np.int64], ...]
+    acceptance: Array
+    correlation: Array
+    n_moves: NDArray[np.int64]
+    resampled: bool
+    final: Draws | None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached the posterior."""
+        return bool(self.betas[-1] == 1.0)

@@ -56,8 +56,9 @@ class Conditional:
     ----------
     block : tuple of str
         The parameters that this block draws.
-    noise : callable ``(key, shape, beta, data, hyper) -> arrays``
-        Standard noise with leading axes `shape`; it may depend on beta (a gamma shape), not on parameters.
+    noise : callable ``(rng, shape, beta, data, hyper) -> arrays``
+        Standard noise with leading axes `shape` from a NumPy generator; its law may depend on beta (the shape of a
+        gamma), not on parameters.
     draw : callable ``(noise, params, beta, data, hyper) -> dict``
         New values of the block given all other parameters, for one point.
     log_density : callable ``(params, beta, data, hyper) -> float``

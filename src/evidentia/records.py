@@ -60,9 +60,12 @@ class PathRun:
         Rung by rung, moves x particles: m_k states of each of the n particles.
     eves : tuple of K (n,) int arrays
         For each particle of the rung, which particle of rung 0 it descends from.
-    acceptance, correlation : (K,) arrays
-        Mean acceptance of the moves at each rung, and the largest correlation left between where the particles
-        started on the rung and where they ended (rung 0 is drawn exactly: 1 and 0).
+    n_islands : int
+        Particles stand in that many equal blocks, which were resampled separately and tuned each other.
+    acceptance, correlation, memory : (K,) arrays
+        Mean acceptance of the moves at each rung; the largest correlation left, over coordinates, between where the
+        particles started on the rung and where they ended; and that of their log likelihoods (rung 0 is drawn
+        exactly: 1, 0 and 0).
     n_moves : (K,) int array
         Moves per particle made at each rung.
     resampled : bool
@@ -74,8 +77,10 @@ class PathRun:
     betas: Array
     log_likelihood: tuple[Array, ...]
     eves: tuple[NDArray[np.int64], ...]
+    n_islands: int
     acceptance: Array
     correlation: Array
+    memory: Array
     n_moves: NDArray[np.int64]
     resampled: bool
     final: Draws | None

@@ -1,0 +1,35 @@
+"""How strongly do my data support this model against that one? Model evidence with honest errors."""
+
+from evidentia import compile_cache as _compile_cache
+from evidentia import zoo
+from evidentia.estimate import evidence
+from evidentia.methods._base import Method
+from evidentia.methods._base import registry as methods
+from evidentia.methods.importance import Importance
+from evidentia.methods.laplace import Laplace
+from evidentia.methods.prior_mean import PriorMean
+from evidentia.methods.smc import SMC
+from evidentia.model import Conditional, Model
+from evidentia.result import Evidence, Level, Status
+from evidentia.sampling.loop import Budget
+
+_compile_cache.switch_on()
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "SMC",
+    "Budget",
+    "Conditional",
+    "Evidence",
+    "Importance",
+    "Laplace",
+    "Level",
+    "Method",
+    "Model",
+    "PriorMean",
+    "Status",
+    "evidence",
+    "methods",
+    "zoo",
+]

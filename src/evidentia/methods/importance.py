@@ -1,0 +1,123 @@
+"""Importance sampling: draws from a density near the posterior, weighted back.
+
+    Z = E_q[ L(theta) prior(theta) / q(theta) ]   so   log Z  is estimated by  log (1/N) sum_i w_i.
+
+By default q is a Student t (or several) at the modes that a multistart search finds, shaped by their curvature (Geweke
+1989), or any proposal given. A pilot run refits it: when the pilot's weights are uneven, a t with the weighted draws'
+mean and covariance joins the mixture, which mends skewed posteriors. Pilot draws are not used for the answer. A tenth of
+the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but
+the prior reaches shows up as a few huge weights.
+
+*Its error.* The delta method's, sd(w) / (sqrt(N) mean(w)), shown only when the weights' Pareto k is below 0.5 and their
+effective sample is large enough; otherwise the number is suspect and comes without one. Z is unbiased; log Z is low by
+half the squared error, which is far below it.
+
+*When it lies.* A narrow mode that neither the search nor the prior's share of draws meets leaves no trace in the
+weights. A method that starts from the prior (SMC) is the check. In many dimensions the posterior of a hierarchical model
+may have no usable mode at all; then this method says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evidentia.errors import BadInput
+from evidentia.methods._base import Method, check_count
+from evidentia.model import Model, Offer
+from evidentia.numerics.weights import Weights
+from evidentia.result import Estimate, Status
+from evidentia.sampling.evaluate import with_parameters
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.proposals import Mixture, Proposal, StudentT, at_modes
+from evidentia.sampling.verdict import weights_estimate
+from evidentia.sampling.weighted import weighted_draws
+from evidentia.sampling.workbench import Workbench
+from evidentia.seeding import Key
+
+REMEDY = "use SMC, which needs no proposal"
+
+
+@dataclass(frozen=True)
+class Importance(Method):
+    """Importance sampling from a Student t at the mode, or from `proposal`."""
+
+    n_draws: int = 40_000
+    proposal: Proposal | None = None
+    degrees_of_freedom: float = 5.0
+    defensive: float = 0.1
+    n_pilot: int = 4_000
+
+    name: ClassVar[str] = "importance"
+    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
+    cites: ClassVar[tuple[str, ...]] = ("geweke1989", "hesterberg1995", "vehtari2024")
+    when: ClassVar[str] = "one or a few clear modes, up to some tens of dimensions; the default first choice"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_count("Importance", "n_draws", self.n_draws, 1000, "Pareto k and the error need draws to look at")
+        check_count("Importance", "n_pilot", self.n_pilot, 500, "refitting the proposal needs draws")
+        if not 0.0 <= self.defensive < 1.0:
+            raise BadInput(f"Importance(defensive={self.defensive}): give the prior's share of draws, from 0 to below 1.")
+        if not self.degrees_of_freedom > 0:
+            raise BadInput(f"Importance(degrees_of_freedom={self.degrees_of_freedom}): must be above zero.")
+
+    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        """See `Method`."""
+        proposal, n_modes, efficiency = self.proposal, 0, float("nan")
+        if proposal is None:
+            found = bench.modes()
+            if not found.usable:
+                return _no_proposal(found.n_starts)
+            n_modes = len(found.usable)
+            first = at_modes(found.usable, self.degrees_of_freedom)
+            proposal, efficiency = self._refit(model, first, key.child("pilot"), bench.loop)
+        bench.loop.tick(f"{self.n_draws:,} draws from the proposal")
+        draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), bench.loop, self.defensive)
+        assert draws.log_weight is not None
+        record = with_parameters(model, draws)
+        return weights_estimate(
+            Weights.of(draws.log_weight), record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency
+        )
+
+    def _refit(self, model: Model, proposal: Proposal, key: Key, loop: Loop) -> tuple[Proposal, float]:
+        """Up to two rounds of adding a t fitted to the weighted draws, as long as it helps; and the best efficiency."""
+        best, best_efficiency = proposal, -1.0
+        for round_ in range(3):
+            loop.tick(f"pilot {round_ + 1}")
+            draws = weighted_draws(model, proposal, self.n_pilot, key.child(round_), loop, self.defensive)
+            assert draws.log_weight is not None
+            weights = Weights.of(draws.log_weight)
+            efficiency = float(weights.ess) / self.n_pilot
+            if not efficiency > 1.1 * best_efficiency:
+                break
+            best, best_efficiency = proposal, efficiency
+            if efficiency > 0.6 or weights.ess < 2 * model.n_dimensions:
+                break
+            proposal = self._with_moments(best, draws.position, weights)
+        return best, best_efficiency
+
+    def _with_moments(self, proposal: Proposal, position: np.ndarray, weights: Weights) -> Proposal:
+        share = np.exp(weights.normalised())
+        alive = share > 0
+        share, position = share[alive], position[alive]
+        mean = share @ position
+        centred = position - mean
+        covariance = (centred * share[:, None]).T @ centred
+        nu = self.degrees_of_freedom
+        scale = covariance * max(nu - 2.0, 1.0) / nu if nu > 2 else covariance
+        try:
+            fitted = StudentT(mean, 0.5 * (scale + scale.T), nu)
+        except BadInput:  # the weighted draws lie in fewer dimensions than there are: no shape to learn from them
+            return proposal
+        return Mixture((proposal, fitted), (0.3, 0.7))
+
+
+def _no_proposal(n_starts: int) -> Estimate:
+    sentence = (
+        f"none of {n_starts} searches ended in a peak to put a proposal at (the mode may lie at the edge of a support, or "
+        f"the posterior is flat there); {REMEDY}, or give proposal=..."
+    )
+    return Estimate(np.nan, None, status=Status.failed("no-mode", sentence), no_se_because=sentence)

@@ -1,0 +1,144 @@
+"""Laplace's method: the posterior read as a Gaussian at its mode.
+
+    log Z  ~  log L(m) + log prior(m) + (d/2) log 2 pi - (1/2) log det H,      H = -(second derivatives at the mode m).
+
+Exact for a Gaussian posterior, and right to O(1/n) as data grow (Tierney & Kadane 1986). Needs gradients or a black box
+that can be differenced. Everything happens in the unconstrained coordinates: the answer depends on the parametrisation
+(a beta-binomial with two successes in ten is off by +0.052 in theta and by -0.030 in logit theta).
+
+Several starts climb with damped Newton steps (`step_size`, `tolerance`); where they end in several well separated modes,
+their masses are added. A search that does not converge (a mode on the edge of its support lies at infinity), or a
+curvature that is not that of a peak, fails with a sentence.
+
+*Its error.* There is no Monte Carlo error: the result is a deterministic approximation and `log_evidence_se` is None.
+How far it seems to be off is measured by importance sampling from a Student t at the modes: |Laplace - corrected|, with
+the corrected value and its own error in `diagnostics`. The result is suspect when that correction cannot be trusted
+(Pareto k) or is large.
+
+*When it lies.* Skewed or heavy-tailed posteriors, modes that no start reached, masses far from the mode. Cite
+Tierney & Kadane (1986); the review's section 3.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evidentia.errors import BadInput
+from evidentia.methods._base import Method, check_count
+from evidentia.model import Model, Offer
+from evidentia.numerics.logspace import log_sum_exp
+from evidentia.numerics.weights import Weights
+from evidentia.result import Diagnostic, Estimate, Kind, Status
+from evidentia.sampling.mode import Mode, Modes, Search, find_modes
+from evidentia.sampling.proposals import at_modes
+from evidentia.sampling.verdict import weights_status
+from evidentia.sampling.weighted import weighted_draws
+from evidentia.sampling.workbench import Workbench
+from evidentia.seeding import Key
+
+# Nats by which the importance correction may move the answer before it is called suspect: a Bayes factor wrong by
+# more than a factor 1.6 is not one to publish from an approximation alone.
+LARGE_CORRECTION = 0.5
+# Modes nearer than this (in standard deviations) share their mass; adding both would count it twice.
+SEPARATE = 4.0
+
+
+@dataclass(frozen=True)
+class Laplace(Method):
+    """Gaussian approximation at the mode, with an importance-sampling check of `n_check` draws."""
+
+    n_starts: int = 16
+    tolerance: float = 1e-8
+    step_size: float = 1.0
+    damping: bool = True
+    n_check: int = 4000
+
+    name: ClassVar[str] = "laplace"
+    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD})
+    cites: ClassVar[tuple[str, ...]] = ("tierney1986", "friel2012")
+    when: ClassVar[str] = "much data, a smooth posterior with one peak; a first number in milliseconds"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_count("Laplace", "n_starts", self.n_starts, 1, "the search must start somewhere")
+        check_count("Laplace", "n_check", self.n_check, 100, "the importance correction needs draws")
+        if not self.tolerance > 0:
+            raise BadInput(f"Laplace(tolerance={self.tolerance}): must be above zero.")
+        if not 0 < self.step_size <= 2:
+            raise BadInput(f"Laplace(step_size={self.step_size}): give a step between 0 and 2; Newton's own is 1.")
+
+    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        """See `Method`."""
+        search = Search(
+            n_starts=self.n_starts if not model.is_black_box else min(self.n_starts, 4),
+            tolerance=self.tolerance,
+            step_size=self.step_size,
+            damping=self.damping,
+        )
+        found = find_modes(model, bench.prior(), key.child("modes"), bench.loop, search)
+        if not found.usable:
+            return no_peak(found)
+        peaks = separate(found.usable)
+        log_evidence = float(log_sum_exp([mode.log_mass for mode in peaks]))
+        draws = weighted_draws(model, at_modes(found.usable), self.n_check, key.child("check"), bench.loop, 0.1)
+        assert draws.log_weight is not None
+        weights = Weights.of(draws.log_weight)
+        error = abs(log_evidence - weights.log_mean)
+        diagnostics: dict[str, Diagnostic] = {
+            "n_modes": len(found.usable),
+            "n_modes_added": len(peaks),
+            "mode_log_masses": [float(mode.log_mass) for mode in found.usable],
+            "newton_decrement": float(peaks[0].decrement),
+            "importance_corrected": float(weights.log_mean),
+            "importance_corrected_se": float(weights.log_mean_se),
+            "pareto_k": float(weights.pareto_k),
+            "ess": float(weights.ess),
+        }
+        return Estimate(
+            log_evidence=log_evidence,
+            log_evidence_se=None,
+            no_se_because="a deterministic approximation has no Monte Carlo error; see approximation_error",
+            approximation_error=float(error + weights.log_mean_se),
+            kind=Kind.APPROXIMATION,
+            status=weights_status(weights, "use SMC instead").and_(_size_of_correction(error, weights)),
+            diagnostics=diagnostics,
+            record=draws,
+        )
+
+
+def _size_of_correction(error: float, weights: Weights) -> Status:
+    if error <= LARGE_CORRECTION:
+        return Status.ok()
+    return Status.suspect(
+        "large-correction",
+        f"importance sampling at the mode moves the answer by {error:.2f} nats: the posterior is not near a Gaussian in these "
+        "coordinates; use Importance or SMC.",
+    )
+
+
+def separate(modes: tuple[Mode, ...]) -> tuple[Mode, ...]:
+    """The most massive modes that lie apart from each other."""
+    kept: list[Mode] = []
+    for mode in modes:
+        if all(min(mode.distance(old), old.distance(mode)) > SEPARATE for old in kept):
+            kept.append(mode)
+    return tuple(kept)
+
+
+def no_peak(found: Modes) -> Estimate:
+    """The failure of a search that ended in no peak."""
+    best = found.modes[0] if found.modes else None
+    if best is not None and best.converged:
+        sentence = (
+            "the curvature at the best point found is not that of a peak (its Hessian is indefinite or singular): the "
+            "posterior is flat in some direction there; use SMC."
+        )
+        return Estimate(np.nan, None, status=Status.failed("no-peak", sentence), no_se_because=sentence)
+    sentence = (
+        f"none of {found.n_starts} searches for the mode converged: it may lie on the edge of a support (at infinity in "
+        "the unconstrained coordinates) or at a wall of zero likelihood; use SMC."
+    )
+    return Estimate(np.nan, None, status=Status.failed("no-mode", sentence), no_se_because=sentence)

@@ -1,0 +1,1 @@
+"""Floor 3: the machinery that samples, each piece once."""

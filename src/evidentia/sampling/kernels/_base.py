@@ -1,0 +1,117 @@
+"""The kernel contract: `init` a batch of states, `step` it with noise drawn beforehand.
+
+A kernel is a frozen, hashable object. Its noise is drawn in bulk by `noise` (NumPy), so that a step is pure
+arithmetic: the same lines run compiled or in NumPy (see `sampling.world`). What is tuned (a location, a shape, one
+scale) is an argument, so retuning compiles nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.sampling.path import tempered
+from evidentia.sampling.world import World
+
+
+class State(NamedTuple):
+    """A batch of points and what is known there; `gradient` has width 0 for kernels that use none."""
+
+    position: Any
+    log_prior: Any
+    log_likelihood: Any
+    gradient: Any
+
+
+class Tuning(NamedTuple):
+    """What the present rung looks like: mean, Cholesky factor and its inverse, and the kernel's one scale."""
+
+    mean: Any
+    factor: Any
+    inverse: Any
+    scale: Any
+
+
+class Info(NamedTuple):
+    """What a step did: acceptance per point, evaluations made, and whether a likelihood came out NaN or +inf."""
+
+    acceptance: Any
+    n_likelihood: Any
+    n_gradient: Any
+    n_bad: Any
+    bad_position: Any
+
+
+class Kernel(Protocol):
+    """A Markov kernel for the density prior x likelihood^beta of the unconstrained vector."""
+
+    needs_gradient: ClassVar[bool]
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """Where tuning of the scale begins."""
+        ...
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """The scale to use after moves that were accepted at this rate."""
+        ...
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+        """All randomness of `n_moves` steps of n points; leading axes (n_moves, n)."""
+        ...
+
+    def init(self, world: World, state: State, beta: Any) -> State:
+        """Complete a state (its gradient, if the kernel uses one)."""
+        ...
+
+    def step(self, world: World, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """Move every point once."""
+        ...
+
+
+def no_gradient(world: World, state: State) -> State:
+    """A state for a kernel that uses no gradient."""
+    return state._replace(gradient=world.xp.zeros((state.position.shape[0], 0)))
+
+
+def screen(xp: Any, position: Any, log_likelihood: Any) -> tuple[Any, Any, Any]:
+    """The log likelihood with NaN and +inf made impossible, how many there were, and where the first one was.
+
+    The sweep cannot raise from compiled code, so it rejects such a point and reports it; the host then raises (or
+    counts, for `zero_where_nan`).
+    """
+    bad = xp.isnan(log_likelihood) | (log_likelihood == xp.inf)
+    return xp.where(bad, -xp.inf, log_likelihood), xp.sum(bad), position[xp.argmax(bad)]
+
+
+def accept(
+    world: World, state: State, proposed: State, log_correction: Any, log_uniform: Any, beta: Any
+) -> tuple[State, Any]:
+    """Metropolis-Hastings: the next state, and the acceptance probability of each point.
+
+    `log_correction` is log q(old | new) - log q(new | old).
+    """
+    xp = world.xp
+    old = tempered(state.log_prior, state.log_likelihood, beta, xp)
+    new = tempered(proposed.log_prior, proposed.log_likelihood, beta, xp)
+    log_ratio = xp.where(new == -xp.inf, -xp.inf, new - old + log_correction)
+    log_ratio = xp.where(xp.isnan(log_ratio), -xp.inf, log_ratio)
+    take = log_uniform < log_ratio
+    merged = State(
+        xp.where(take[:, None], proposed.position, state.position),
+        xp.where(take, proposed.log_prior, state.log_prior),
+        xp.where(take, proposed.log_likelihood, state.log_likelihood),
+        xp.where(take[:, None], proposed.gradient, state.gradient),
+    )
+    return merged, xp.exp(xp.minimum(log_ratio, 0.0))
+
+
+def log_uniforms(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Logarithms of uniforms, as minus exponentials (never log 0)."""
+    return -rng.standard_exponential(shape)
+
+
+def toward(scale: float, acceptance: float, goal: float, gain: float = 1.5) -> float:
+    """The scale moved on the log axis toward the goal acceptance."""
+    return float(scale * np.exp(gain * (acceptance - goal)))

@@ -1,0 +1,72 @@
+"""Hamiltonian Monte Carlo in whitened coordinates, all points leaping together (Neal 2011).
+
+The draws' covariance is the inverse mass matrix, so a trajectory of length about pi / 2 turns a Gaussian target into
+a fresh draw whatever its correlations. The number of leaps follows from the tuned step size, and every point jitters
+its own step, which breaks the periodicity that makes some trajectories return to where they began.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.sampling.kernels._base import Info, State, Tuning, accept, log_uniforms, screen, toward
+from evidentia.sampling.world import World
+
+
+@dataclass(frozen=True)
+class HMC:
+    """Leapfrog trajectories of a fixed length, step size tuned."""
+
+    acceptance: float = 0.8
+    length: float = 1.5
+    max_leaps: int = 24
+    needs_gradient: ClassVar[bool] = True
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """Step sizes fall like d^(-1/4)."""
+        return 1.0 / n_dimensions**0.25
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """Toward the goal acceptance."""
+        return min(toward(scale, acceptance, self.acceptance), self.length)
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+        """Momenta, jitter, acceptance uniforms."""
+        d = model.n_dimensions
+        return {
+            "momentum": rng.standard_normal((n_moves, n, d)),
+            "jitter": rng.uniform(0.7, 1.3, (n_moves, n)),
+            "log_uniform": log_uniforms(rng, n_moves, n),
+        }
+
+    def init(self, world: World, state: State, beta: Any) -> State:
+        """The gradient where the points stand, at this beta."""
+        _, _, gradient = world.gradient(state.position, beta)
+        return state._replace(gradient=gradient)
+
+    def step(self, world: World, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """One trajectory and its verdict."""
+        xp = world.xp
+        n_leaps = xp.clip(xp.ceil(self.length / tuning.scale), 1, self.max_leaps).astype(int)
+        size = (tuning.scale * noise["jitter"])[:, None]
+        momentum = noise["momentum"]
+
+        def leap(carry: Any) -> Any:
+            position, p, gradient, _, _ = carry
+            p = p + 0.5 * size * (gradient @ tuning.factor)
+            position = position + size * (p @ tuning.factor.T)
+            log_prior, log_likelihood, gradient = world.gradient(position, beta)
+            p = p + 0.5 * size * (gradient @ tuning.factor)
+            return position, p, gradient, log_prior, log_likelihood
+
+        start = (state.position, momentum, state.gradient, state.log_prior, state.log_likelihood)
+        position, p, gradient, log_prior, log_likelihood = world.repeat(n_leaps, leap, start)
+        log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
+        proposed = State(position, log_prior, log_likelihood, gradient)
+        correction = 0.5 * (xp.sum(momentum**2, axis=1) - xp.sum(p**2, axis=1))
+        merged, chance = accept(world, state, proposed, correction, noise["log_uniform"], beta)
+        return merged, Info(chance, 0, n_leaps * position.shape[0], n_bad, bad)

@@ -1,0 +1,71 @@
+"""Independence Metropolis: propose from a Student t fitted to the present draws, wherever the point is now.
+
+When the fit is good, one accepted move forgets everything; when it is not, points in the target's tail stay where
+they are for long. `CrankNicolson` is this kernel with a leash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.sampling.kernels._base import (
+    Info,
+    State,
+    Tuning,
+    accept,
+    log_uniforms,
+    no_gradient,
+    screen,
+)
+from evidentia.sampling.world import World
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Proposals from a multivariate t with the mean and covariance factor of the draws."""
+
+    degrees_of_freedom: int = 5
+    needs_gradient: ClassVar[bool] = False
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """There is nothing to scale."""
+        return 1.0
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """There is nothing to scale."""
+        return scale
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+        """Standard t draws, ready made, and acceptance uniforms."""
+        d = model.n_dimensions
+        nu = self.degrees_of_freedom
+        stretch = np.sqrt(0.5 * nu / rng.standard_gamma(0.5 * nu, (n_moves, n, 1)))
+        return {
+            "draw": rng.standard_normal((n_moves, n, d)) * stretch,
+            "log_uniform": log_uniforms(rng, n_moves, n),
+        }
+
+    def init(self, world: World, state: State, beta: Any) -> State:
+        """No gradient."""
+        return no_gradient(world, state)
+
+    def step(self, world: World, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """One proposal and its verdict."""
+        xp = world.xp
+        nu, d = self.degrees_of_freedom, state.position.shape[1]
+
+        def log_t(z: Any) -> Any:
+            return -0.5 * (nu + d) * xp.log1p(xp.sum(z * z, axis=1) / nu)
+
+        old = (state.position - tuning.mean) @ tuning.inverse.T
+        position = tuning.mean + noise["draw"] @ tuning.factor.T
+        log_prior, log_likelihood = world.density(position)
+        log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
+        proposed = State(position, log_prior, log_likelihood, state.gradient)
+        correction = log_t(old) - log_t(noise["draw"])
+        merged, chance = accept(world, state, proposed, correction, noise["log_uniform"], beta)
+        return merged, Info(chance, position.shape[0], 0, n_bad, bad)

@@ -1,0 +1,60 @@
+"""Random-walk Metropolis, shaped by the covariance of the present draws (Roberts, Gelman & Gilks 1997).
+
+Needs nothing but the density. Its steps shrink like d^(-1/2), so it takes of the order of d moves to forget where it
+was: the kernel of last resort, and the one that never surprises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.sampling.kernels._base import (
+    Info,
+    State,
+    Tuning,
+    accept,
+    log_uniforms,
+    no_gradient,
+    screen,
+    toward,
+)
+from evidentia.sampling.world import World
+
+
+@dataclass(frozen=True)
+class RandomWalk:
+    """Gaussian steps with the covariance of the draws times a tuned scale."""
+
+    acceptance: float = 0.3
+    needs_gradient: ClassVar[bool] = False
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """The scaling of Roberts, Gelman & Gilks for a Gaussian target."""
+        return 2.38 / np.sqrt(n_dimensions)
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """Toward the goal acceptance."""
+        return toward(scale, acceptance, self.acceptance)
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+        """Steps and acceptance uniforms."""
+        d = model.n_dimensions
+        return {"step": rng.standard_normal((n_moves, n, d)), "log_uniform": log_uniforms(rng, n_moves, n)}
+
+    def init(self, world: World, state: State, beta: Any) -> State:
+        """No gradient."""
+        return no_gradient(world, state)
+
+    def step(self, world: World, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """One proposal and its verdict."""
+        xp = world.xp
+        position = state.position + tuning.scale * (noise["step"] @ tuning.factor.T)
+        log_prior, log_likelihood = world.density(position)
+        log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
+        proposed = State(position, log_prior, log_likelihood, state.gradient)
+        merged, chance = accept(world, state, proposed, 0.0, noise["log_uniform"], beta)
+        return merged, Info(chance, position.shape[0], 0, n_bad, bad)

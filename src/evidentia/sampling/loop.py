@@ -1,0 +1,124 @@
+"""The one host loop: progress, budget, interruption, and the counting of evaluations.
+
+Every sampler reports to a `Loop` between compiled calls (`tick`) and nowhere else, so that a run can be watched,
+bounded and stopped with plain Python. When it must stop, `tick` raises `Stopped`; the sampler then hands over what it
+has, and the result says that it was stopped and why.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from evidentia.errors import BadInput, BadType
+from evidentia.result import Cost
+
+
+class Stopped(Exception):
+    """The run must end now; `code` and the message say why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may take; it stops at the first limit that it passes, between two compiled calls."""
+
+    likelihoods: float = math.inf
+    seconds: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Check both limits."""
+        for name in ("likelihoods", "seconds"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise BadType(f"Budget({name}={value!r}): give a number.")
+            if not value > 0:
+                raise BadInput(f"Budget({name}={value}): a budget must be above zero.")
+
+
+class Loop:
+    """Counts, shows, and stops. One per run; the only object here that changes."""
+
+    def __init__(self, budget: Budget | None = None, progress: bool | None = None, label: str = "") -> None:
+        self.budget = budget or Budget()
+        self.label = label
+        self.n_likelihood = 0
+        self.n_gradient = 0
+        self.n_hessian = 0
+        self.n_nan = 0
+        self.interrupted = False
+        self._show = sys.stderr.isatty() if progress is None else progress
+        self._begun = time.perf_counter()
+        self._shown = 0.0
+        self._width = 0
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the loop was made."""
+        return time.perf_counter() - self._begun
+
+    def cost(self, compile_seconds: float) -> Cost:
+        """What was spent so far."""
+        seconds = self.seconds
+        return Cost(self.n_likelihood, self.n_gradient, self.n_hessian, seconds, min(compile_seconds, seconds))
+
+    def count(self, n_likelihood: int = 0, n_gradient: int = 0, n_hessian: int = 0) -> None:
+        """Add evaluations made."""
+        self.n_likelihood += int(n_likelihood)
+        self.n_gradient += int(n_gradient)
+        self.n_hessian += int(n_hessian)
+
+    def tick(self, message: str) -> None:
+        """Say what is going on, and raise `Stopped` if it must end."""
+        self._print(message)
+        if self.interrupted:
+            raise Stopped("interrupted", f"interrupted by the user ({message})")
+        if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:
+            raise Stopped("budget", f"the budget of {self.budget.likelihoods:,} likelihoods is spent ({message})")
+        if self.seconds >= self.budget.seconds:
+            raise Stopped("budget", f"the budget of {self.budget.seconds:g} s is spent ({message})")
+
+    def _print(self, message: str) -> None:
+        if not self._show or time.perf_counter() - self._shown < 0.1:
+            return
+        self._shown = time.perf_counter()
+        line = f"{self.label}  {message}  {self.n_likelihood + self.n_gradient:,} evaluations  {self.seconds:.0f} s"
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def done(self) -> None:
+        """Clear the progress line."""
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+            self._width = 0
+
+    @contextmanager
+    def listening(self) -> Iterator[Loop]:
+        """Turn the first Ctrl-C into a stop at the next `tick`; a second one raises KeyboardInterrupt at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield self
+            return
+        before = signal.getsignal(signal.SIGINT)
+
+        def on_interrupt(signum: int, frame: object) -> None:
+            if self.interrupted:
+                raise KeyboardInterrupt
+            self.interrupted = True
+
+        signal.signal(signal.SIGINT, on_interrupt)
+        try:
+            yield self
+        finally:
+            signal.signal(signal.SIGINT, before)
+            self.done()

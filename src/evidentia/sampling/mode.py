@@ -1,0 +1,239 @@
+"""Modes of the posterior: many starts, damped Newton steps, curvature (Tierney & Kadane 1986 use; Nocedal & Wright 2006).
+
+All starts climb together. A step solves (|H| + damping) step = gradient, with |H| the Hessian of the negative log
+posterior, its eigenvalues made positive, so that it moves away from saddles; the damping grows when a step does not
+climb and falls when it does. With `damping=False` it is the review's plain Newton scheme with its step size.
+
+The density is that of the *unconstrained* vector, so a parameter at the edge of its support has its mode at infinity:
+such a search does not converge, and says so. A search that is stopped by a wall of zero likelihood keeps a gradient
+that it cannot follow, and says so too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.records import Array, Draws
+from evidentia.sampling.evaluate import log_densities, screened
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.world import block_size, over_points
+from evidentia.seeding import Key
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to look for modes."""
+
+    n_starts: int = 16
+    tolerance: float = 1e-8
+    step_size: float = 1.0
+    max_iterations: int = 100
+    damping: bool = True
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A local maximum of the log posterior density of the unconstrained vector."""
+
+    position: Array
+    log_density: float
+    precision: Array  # the negative Hessian
+    decrement: float  # what a further Newton step would gain, in nats
+    converged: bool
+
+    @property
+    def is_definite(self) -> bool:
+        """Whether the curvature is that of a peak, and can be inverted without losing all digits."""
+        values = self._eigenvalues()
+        return bool(values[0] > 0 and values[-1] < 1e12 * values[0])
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a Gaussian can be put here."""
+        return self.converged and self.is_definite
+
+    @property
+    def covariance(self) -> Array:
+        """Inverse of the negative Hessian."""
+        inverse = np.linalg.inv(self._scaled()[0])
+        width = self._scaled()[1]
+        return 0.5 * (inverse + inverse.T) * np.outer(width, width)
+
+    @property
+    def log_mass(self) -> float:
+        """Laplace's approximation to the log of the integral under this peak."""
+        d = len(self.position)
+        _, log_determinant = np.linalg.slogdet(self.precision)
+        return self.log_density + 0.5 * d * float(np.log(2 * np.pi)) - 0.5 * float(log_determinant)
+
+    def distance(self, other: Mode) -> float:
+        """How far another mode is, in standard deviations of this one."""
+        gap = other.position - self.position
+        return float(np.sqrt(max(gap @ self.precision @ gap, 0.0)))
+
+    def _scaled(self) -> tuple[Array, Array]:
+        """The precision in units of each coordinate's own width, and these widths: units must not matter."""
+        width = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(self.precision)), 1e-300))
+        return self.precision * np.outer(width, width), width
+
+    def _eigenvalues(self) -> Array:
+        if not np.isfinite(self.precision).all():
+            return np.array([-1.0, 1.0])
+        return np.linalg.eigvalsh(self._scaled()[0])
+
+
+@dataclass(frozen=True)
+class Modes:
+    """The distinct modes found, most massive first, and how the search went."""
+
+    modes: tuple[Mode, ...]
+    n_starts: int
+    n_converged: int
+
+    @property
+    def usable(self) -> tuple[Mode, ...]:
+        """Modes at which a Gaussian can be put."""
+        return tuple(mode for mode in self.modes if mode.is_usable)
+
+
+def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search | None = None) -> Modes:
+    """Climb from the best of these draws and from some at random; keep the distinct ends."""
+    search = search or Search(n_starts=4 if model.is_black_box else 16)
+    position = _starts(draws, search.n_starts, key)
+    position, value, gradient, precision = _climb(model, position, search, loop)
+    step = _newton_step(gradient, precision, np.zeros(len(position)))
+    decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
+    modes: list[Mode] = []
+    for k in np.argsort(-value):
+        # Rounding of the log likelihood itself limits how flat the top can be seen to be.
+        tolerance = max(search.tolerance, 1e-12 * abs(float(value[k])))
+        if model.is_black_box:
+            tolerance = max(tolerance, 1e-4)
+        converged = bool(np.isfinite(value[k]) and decrement[k] <= tolerance)
+        mode = Mode(position[k], float(value[k]), precision[k], float(decrement[k]), converged)
+        if all(not _same(old, mode) for old in modes):
+            modes.append(mode)
+    modes.sort(key=lambda mode: -mode.log_mass if mode.is_usable else np.inf)
+    return Modes(tuple(modes), len(position), sum(mode.converged for mode in modes))
+
+
+def _same(first: Mode, second: Mode) -> bool:
+    if first.is_usable and second.is_usable:
+        return min(first.distance(second), second.distance(first)) < 0.1
+    return not second.is_usable and not first.is_usable  # one example of failure is enough
+
+
+def _starts(draws: Draws, n: int, key: Key) -> Array:
+    """Half the starts at the highest density, half anywhere the likelihood is not zero."""
+    density = draws.log_likelihood + draws.log_prior
+    alive = np.flatnonzero(np.isfinite(density) & np.isfinite(draws.position).all(axis=1))
+    best = alive[np.argsort(-density[alive])][: (n + 1) // 2]
+    rest = np.setdiff1d(alive, best)
+    others = key.generator().permutation(rest)[: n - len(best)]
+    return draws.position[np.concatenate([best, others])]
+
+
+def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
+    widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
+    value, gradient, precision = _curvature(model, position, widths, loop)
+    damping = np.full(len(position), 1e-3 if search.damping else 0.0)
+    active = np.isfinite(value)
+    for iteration in range(search.max_iterations):
+        if not active.any():
+            break
+        loop.tick(f"mode search {iteration}  {int(active.sum())} climbing  best {value.max():.3f}")
+        step = search.step_size * _newton_step(gradient, precision, damping)
+        gain = np.einsum("ki,ki->k", gradient, step)
+        active &= np.isfinite(gain) & (np.abs(gain) > search.tolerance) & (damping < 1e12)
+        if not active.any():
+            break
+        rows = np.flatnonzero(active)
+        trial = position[rows] + step[rows]
+        new = _curvature(model, trial, widths[rows], loop)
+        climbs = new[0] >= value[rows] if search.damping else np.isfinite(new[0])
+        better = rows[climbs]
+        position[better], value[better] = trial[climbs], new[0][climbs]
+        gradient[better], precision[better] = new[1][climbs], new[2][climbs]
+        if search.damping:
+            damping[better] *= 0.2
+            damping[rows[~climbs]] = np.maximum(damping[rows[~climbs]] * 8.0, 1e-3)
+        else:
+            active[rows[~climbs]] = False
+        if model.is_black_box:  # finite differences: steps of a few hundredths of the local width
+            curved = np.abs(np.einsum("kii->ki", precision[better]))
+            widths[better] = np.clip(1.0 / np.sqrt(np.maximum(curved, 1e-12)), 1e-6, 1e3)
+    return position, value, gradient, precision
+
+
+def _newton_step(gradient: Array, precision: Array, damping: Array) -> Array:
+    """Solve (|H| + damping) step = gradient for each start, in units of each coordinate's own curvature."""
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(precision).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1)
+        safe = np.where(finite[:, None, None], precision, np.eye(gradient.shape[1]))
+        width = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", safe)), 1e-12))
+        scaled = safe * width[:, :, None] * width[:, None, :]
+        values, vectors = np.linalg.eigh(scaled)
+        values = np.maximum(np.abs(values), 1e-10 * np.abs(values).max(axis=1, keepdims=True)) + damping[:, None]
+        inner = np.einsum("kij,ki->kj", vectors, gradient * width) / values
+        step = np.einsum("kij,kj->ki", vectors, inner) * width
+    return np.where(finite[:, None], step, 0.0)
+
+
+def _curvature(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Array, Array, Array]:
+    """Log posterior, its gradient and negative Hessian at several points."""
+    if model.is_black_box:
+        return _by_differences(model, position, 0.03 * widths, loop)
+    core, n, d = model.core, *position.shape
+    block = max(1, block_size(model.data) // max(d, 1))
+    size = 1 << (n - 1).bit_length()  # padded, so that fewer climbers do not mean another compilation
+    padded = np.concatenate([position, np.broadcast_to(position[:1], (size - n, d))])
+
+    def build() -> Callable[..., Any]:
+        def run(points: Any, data: Any, hyper: Any) -> Any:
+            def density(u: Any) -> Any:
+                log_prior, log_likelihood = core.log_densities(u, data, hyper)
+                return log_prior + log_likelihood
+
+            def all_three(u: Any) -> Any:
+                return density(u), jax.grad(density)(u), -jax.hessian(density)(u)
+
+            return over_points(all_three, points, block)
+
+        return run
+
+    with jax.enable_x64(True):
+        out = core.compiled("curvature", build)(padded, model.data, model.hyper)
+    value, gradient, precision = (np.array(part)[:n] for part in out)
+    loop.count(n_gradient=n, n_hessian=n)
+    value = screened(model, position, value, loop)
+    return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))
+
+
+def _by_differences(model: Model, position: Array, steps: Array, loop: Loop) -> tuple[Array, Array, Array]:
+    """The same for a black box, by central differences: 1 + d (d + 1) points a start, all in one batch."""
+    n, d = position.shape
+    unit = np.eye(d)
+    pairs = [(i, j) for i in range(d) for j in range(i)]
+    offsets = np.concatenate(
+        [np.zeros((1, d)), unit, -unit]
+        + [np.array([unit[i] + unit[j], -unit[i] - unit[j]]) for i, j in pairs]
+    )
+    points = position[:, None, :] + offsets[None] * steps[:, None, :]
+    log_prior, log_likelihood = log_densities(model, points.reshape(-1, d), loop)
+    f = (log_prior + log_likelihood).reshape(n, -1)
+    with np.errstate(invalid="ignore"):
+        centre, plus, minus = f[:, 0], f[:, 1 : d + 1], f[:, d + 1 : 2 * d + 1]
+        gradient = (plus - minus) / (2 * steps)
+        hessian = np.zeros((n, d, d))
+        hessian[:, range(d), range(d)] = (plus + minus - 2 * centre[:, None]) / steps**2
+        for k, (i, j) in enumerate(pairs):
+            both = f[:, 2 * d + 1 + 2 * k] + f[:, 2 * d + 2 + 2 * k]
+            mixed = both - plus[:, i] - minus[:, i] - plus[:, j] - minus[:, j] + 2 * centre
+            hessian[:, i, j] = hessian[:, j, i] = mixed / (2 * steps[:, i] * steps[:, j])
+    return centre, gradient, -hessian

@@ -1,0 +1,117 @@
+"""The path from prior to posterior, and the schedules that walk it.
+
+    p_beta(theta)  proportional to  prior(theta) x likelihood(theta)^beta,      beta from 0 to 1.
+
+`beta` is an ordinary argument everywhere, so a new rung compiles nothing. Schedules are small frozen objects with
+one question to answer: which beta comes next?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from evidentia.errors import BadInput
+from evidentia.numerics.rootfind import find_root
+from evidentia.records import Array
+
+# The first rung of a path whose likelihood is zero on part of the prior: small enough to change no finite
+# likelihood anybody computes, large enough that an impossible point (-inf, or -1e300 used for it) weighs nothing.
+ON_SUPPORT = 1e-100
+
+
+def tempered(log_prior: Any, log_likelihood: Any, beta: Any, xp: Any) -> Any:
+    """Log density at `beta`, up to a constant.
+
+    A point of zero likelihood has zero density at every beta (0 x -inf never arises): at beta = 0 exactly, points come
+    from the prior itself and this function is not asked.
+    """
+    return xp.where(log_likelihood == -xp.inf, -xp.inf, log_prior + beta * log_likelihood)
+
+
+class Schedule(Protocol):
+    """Chooses the next rung from the log likelihoods of the draws at the present one."""
+
+    def next_beta(self, log_likelihood: Array, beta: float) -> float:
+        """The next beta, at most 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class AdaptiveESS:
+    """The next beta at which the weights keep this share of the draws' effective number.
+
+    The effective sample size (sum w)^2 / sum w^2 of w = L^(beta' - beta) falls from all draws to few as beta' grows,
+    so a bracketing search finds the step (Jasra et al. 2011, Schaefer & Chopin 2013).
+    """
+
+    fraction: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the share."""
+        if not 0.0 < self.fraction < 1.0:
+            raise BadInput(f"AdaptiveESS(fraction={self.fraction}): give a share between 0 and 1, for example 0.5.")
+
+    def next_beta(self, log_likelihood: Array, beta: float) -> float:
+        """See `Schedule`."""
+        shifted = log_likelihood - log_likelihood.max()
+
+        def surplus(log_step: float) -> float:
+            return _ess_share(shifted, np.exp(log_step)) - self.fraction
+
+        if surplus(np.log1p(-beta) if beta else 0.0) >= 0.0:
+            return 1.0
+        if beta == 0.0 and surplus(np.log(ON_SUPPORT)) < 0.0:
+            return ON_SUPPORT
+        # On the log scale, since the first steps of a sharp likelihood are many orders of magnitude below one.
+        low = -np.log(1.0 + abs(float(shifted[np.isfinite(shifted)].min()))) - 12.0
+        low = max(min(low, np.log1p(-beta) - 1.0), np.log(ON_SUPPORT))
+        while surplus(low) < 0.0 and low > np.log(ON_SUPPORT):
+            low = max(low - 20.0, float(np.log(ON_SUPPORT)))
+        log_step = find_root(surplus, low, float(np.log1p(-beta)), 1e-3, 60)
+        return float(min(1.0, beta + np.exp(log_step)))
+
+
+@dataclass(frozen=True)
+class PowerLadder:
+    """beta_i = (i / n_rungs)^power for i = 0 ... n_rungs: the review's ladders (Friel & Pettitt 2008)."""
+
+    n_rungs: int = 40
+    power: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Check both numbers."""
+        if self.n_rungs < 1 or self.power <= 0:
+            raise BadInput(f"PowerLadder({self.n_rungs}, {self.power}): needs at least one rung and a positive power.")
+
+    def next_beta(self, log_likelihood: Array, beta: float) -> float:
+        """See `Schedule`."""
+        betas = (np.arange(1, self.n_rungs + 1) / self.n_rungs) ** self.power
+        return float(betas[betas > beta + 1e-15][0]) if beta < 1.0 else 1.0
+
+
+@dataclass(frozen=True)
+class FixedLadder:
+    """Rungs given one by one, from 0 to 1."""
+
+    betas: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a ladder that is not one."""
+        from evidentia.numerics.quadrature import check_ladder
+
+        check_ladder(np.asarray(self.betas, np.float64))
+
+    def next_beta(self, log_likelihood: Array, beta: float) -> float:
+        """See `Schedule`."""
+        return min(b for b in self.betas if b > beta)
+
+
+def _ess_share(shifted: Array, step: float) -> float:
+    """Effective share of the draws under weights exp(step x shifted), shifted <= 0."""
+    with np.errstate(invalid="ignore"):
+        weights = np.exp(step * shifted)
+    total = weights.sum()
+    return float(total * total / (weights @ weights) / weights.size)

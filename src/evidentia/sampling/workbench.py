@@ -1,0 +1,36 @@
+"""What methods share for one model: its mode and its prior draws, each made once, on demand.
+
+Also the place where evaluations are counted (`loop`), so that a method never keeps books of its own.
+"""
+
+from __future__ import annotations
+
+from evidentia.model import Model
+from evidentia.records import Draws
+from evidentia.sampling.evaluate import prior_draws
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.mode import Modes, find_modes
+from evidentia.seeding import Key
+
+
+class Workbench:
+    """Lazily made, kept for the methods that run on one model with one key."""
+
+    def __init__(self, model: Model, key: Key, loop: Loop) -> None:
+        self.model = model
+        self.loop = loop
+        self._key = key.child("workbench")
+        self._prior: Draws | None = None
+        self._modes: Modes | None = None
+
+    def prior(self) -> Draws:
+        """A thousand draws from the prior with their likelihoods: starting points, and a first look."""
+        if self._prior is None:
+            self._prior = prior_draws(self.model, 1024, self._key.child("prior"), self.loop)
+        return self._prior
+
+    def modes(self) -> Modes:
+        """The posterior's modes that a search from many prior draws finds."""
+        if self._modes is None:
+            self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop)
+        return self._modes

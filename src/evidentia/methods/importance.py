@@ -44,7 +44,7 @@ REMEDY = "use SMC, which needs no proposal"
 class Importance(Method):
     """Importance sampling from a Student t at the mode, or from `proposal`."""
 
-    n_draws: int = 40_000
+    n_draws: int = 50_000
     proposal: Proposal | None = None
     degrees_of_freedom: float = 5.0
     defensive: float = 0.1

@@ -34,6 +34,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import gammaincc
 
 from evidentia.errors import BadInput
 from evidentia.methods._base import Method, check_count
@@ -51,6 +52,7 @@ from evidentia.sampling.mode import Search, find_modes
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.population import Moves, increments, run_along_path
 from evidentia.sampling.proposals import at_modes
+from evidentia.sampling.verdict import MAX_PARETO_K
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -59,6 +61,9 @@ from evidentia.seeding import Key
 # resampling is known to add (measured 1.05 to 1.25 on well-mixing models).
 GENEALOGY_RATIO = 1.4
 MIN_EVES = 20
+# Above this ratio the two errors contradict each other (well-mixing and multimodal models: up to 1.5).
+UNEQUAL_RATIO = 2.0
+SCATTER_CHANCE = 1e-5
 # Above this the particles have hardly moved at some rung.
 STUCK = 0.9
 
@@ -117,7 +122,7 @@ class SMC(Method):
         genealogical, n_eves = genealogical_se(run)
         slow = self.waste_free or genealogical > GENEALOGY_RATIO * sums.se
         se: float | None = max(sums.se, genealogical) if slow else sums.se
-        status = _status(run, sums.se, genealogical, n_eves)
+        status = _status(run, sums, genealogical, n_eves)
         diagnostics: dict[str, Diagnostic] = {
             "n_rungs": len(run.betas) - 1,
             "betas": [float(b) for b in run.betas],
@@ -179,8 +184,7 @@ def path_sums(run: PathRun) -> PathSums:
             islands += np.array([log_mean_exp(by_island[:, i].ravel()) for i in range(run.n_islands)])
         weights = np.exp(log_weights - log_weights.max()).mean(axis=0)  # one value a particle: its states are one chain
         spread.append(weights.std(ddof=1) / (weights.mean() * np.sqrt(n)))
-        if k == 0:
-            worst = Weights.of(log_weights.ravel()).pareto_k
+        worst = max(worst, Weights.of(log_weights.ravel()).pareto_k)
     sigma = np.asarray(spread)
     variance = float(sigma @ sigma)
     carried = 0.0
@@ -207,10 +211,18 @@ def genealogical_se(run: PathRun) -> tuple[float, int]:
 # -- verdicts ----------------------------------------------------------------------------------------------------
 
 
-def _status(run: PathRun, se: float, genealogical: float, n_eves: int) -> Status:
+def _status(run: PathRun, sums: PathSums, genealogical: float, n_eves: int) -> Status:
     status = Status.ok()
-    if se == 0.0:
+    if sums.se == 0.0:
         return status  # a constant likelihood: one exact step
+    if sums.worst_pareto_k >= MAX_PARETO_K:
+        status = status.and_(
+            Status.suspect(
+                "pareto-k",
+                f"the weights of a rung have Pareto k = {sums.worst_pareto_k:.2f}: the likelihood has a spike that the particles "
+                "have not resolved, and their average may hang on it; take more particles, or look at the spike.",
+            )
+        )
     if run.memory.max() > STUCK or run.acceptance.min() < 0.01:
         worst = int(np.argmax(run.memory))
         status = status.and_(
@@ -219,6 +231,24 @@ def _status(run: PathRun, se: float, genealogical: float, n_eves: int) -> Status
                 f"at beta = {run.betas[worst]:.3g} the particles' log likelihoods still had correlation "
                 f"{run.memory[worst]:.2f} with where they began after {run.n_moves[worst]} moves (acceptance "
                 f"{run.acceptance.min():.2f} at worst): give moves=Moves(at_most=...) more, or another kernel.",
+            )
+        )
+    if genealogical > UNEQUAL_RATIO * sums.se:
+        status = status.and_(
+            Status.suspect(
+                "unequal-descent",
+                f"the final weight is shared {genealogical / sums.se:.1f} times more unequally among the first particles' "
+                "descendants than the rungs' own errors explain: some particles sit where the others do not come; take more "
+                "particles and moves, and compare with Importance.",
+            )
+        )
+    scatter = sums.islands.std(ddof=1) ** 2 * (run.n_islands - 1) / (run.n_islands * max(sums.se, genealogical) ** 2)
+    if gammaincc((run.n_islands - 1) / 2, scatter / 2) < SCATTER_CHANCE:
+        status = status.and_(
+            Status.suspect(
+                "island-scatter",
+                f"the islands' own log evidences ({', '.join(f'{v:.2f}' for v in sums.islands)}) scatter more than the error "
+                "allows; take more particles.",
             )
         )
     if n_eves < MIN_EVES:

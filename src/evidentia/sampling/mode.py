@@ -141,7 +141,8 @@ def _starts(draws: Draws, n: int, key: Key) -> Array:
 
 def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
     widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
-    value, gradient, precision = _curvature(model, position, widths, loop)
+    at_once = len(position)
+    value, gradient, precision = _curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active = np.isfinite(value)
     for iteration in range(search.max_iterations):
@@ -155,7 +156,7 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
             break
         rows = np.flatnonzero(active)
         trial = position[rows] + step[rows]
-        new = _curvature(model, trial, widths[rows], loop)
+        new = _curvature(model, trial, widths[rows], at_once, loop)
         climbs = new[0] >= value[rows] if search.damping else np.isfinite(new[0])
         better = rows[climbs]
         position[better], value[better] = trial[climbs], new[0][climbs]
@@ -185,14 +186,18 @@ def _newton_step(gradient: Array, precision: Array, damping: Array) -> Array:
     return np.where(finite[:, None], step, 0.0)
 
 
-def _curvature(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Array, Array, Array]:
-    """Log posterior, its gradient and negative Hessian at several points."""
+def _curvature(
+    model: Model, position: Array, widths: Array, at_once: int, loop: Loop
+) -> tuple[Array, Array, Array]:
+    """Log posterior, its gradient and negative Hessian at several points.
+
+    Always `at_once` points go through, the last one repeated: climbers that drop out must not mean another compilation.
+    """
     if model.is_black_box:
         return _by_differences(model, position, 0.03 * widths, loop)
     core, n, d = model.core, *position.shape
     block = max(1, block_size(model.data) // max(d, 1))
-    size = 1 << (n - 1).bit_length()  # padded, so that fewer climbers do not mean another compilation
-    padded = np.concatenate([position, np.broadcast_to(position[:1], (size - n, d))])
+    padded = np.concatenate([position, np.broadcast_to(position[:1], (at_once - n, d))])
 
     def build() -> Callable[..., Any]:
         def run(points: Any, data: Any, hyper: Any) -> Any:
@@ -200,8 +205,13 @@ def _curvature(model: Model, position: Array, widths: Array, loop: Loop) -> tupl
                 log_prior, log_likelihood = core.log_densities(u, data, hyper)
                 return log_prior + log_likelihood
 
+            def slope(u: Any) -> Any:
+                value, gradient = jax.value_and_grad(density)(u)
+                return gradient, (value, gradient)
+
             def all_three(u: Any) -> Any:
-                return density(u), jax.grad(density)(u), -jax.hessian(density)(u)
+                hessian, (value, gradient) = jax.jacfwd(slope, has_aux=True)(u)
+                return value, gradient, -hessian
 
             return over_points(all_three, points, block)
 

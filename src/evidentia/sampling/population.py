@@ -34,6 +34,8 @@ IntArray = NDArray[np.int64]
 
 # What a gradient costs in likelihoods, for choosing between kernels; measured 1.5 to 2 on logistic likelihoods.
 GRADIENT_COST = 2.0
+# Rungs after which a kernel that was not in use is tried again, its scale having had no chance to be tuned meanwhile.
+STALE = 8
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,28 @@ class Moves:
 
 @dataclass
 class _Choice:
-    """The kernels of a run, their tuned scales, and which one is in use."""
+    """The kernels of a run, their tuned scales, and how fast each forgets for its cost."""
 
     kernels: tuple[Kernel, ...]
     scales: list[float]
     current: int = 0
-    compared: bool = False
+    rung: int = 0
     efficiency: dict[int, float] = field(default_factory=dict)
+    measured_at: dict[int, int] = field(default_factory=dict)
+
+    def measure(self, efficiency: float) -> None:
+        """Take in what the current kernel just did, together with what it did before."""
+        known = self.efficiency.get(self.current, efficiency)
+        self.efficiency[self.current] = 0.5 * (known + efficiency)
+        self.measured_at[self.current] = self.rung
+
+    def reconsider(self) -> None:
+        """Try a kernel not tried for `STALE` rungs, or else take the one that forgets fastest for its cost."""
+        others = [i for i in range(len(self.kernels)) if self.rung - self.measured_at.get(i, -STALE) >= STALE]
+        if others:
+            self.current = others[0]
+        else:
+            self.current = max(self.efficiency, key=lambda i: self.efficiency[i])
 
 
 class _Rung(NamedTuple):
@@ -107,6 +124,7 @@ def run_along_path(
             if beta >= 1.0:
                 break
             loop.tick(f"rung {len(betas) - 1}  beta {beta:.3g}  log Z so far {log_evidence:.3f}")
+            choice.rung += 1
             islands = _resample(rung, log_weights, n_particles, n_islands, key.child("resample", len(betas)))
             rung = _move(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop)
             if not keep_all:
@@ -172,7 +190,8 @@ def _move(
     n = sum(len(state.log_prior) for state in states)
     parts: list[list[Swept]] = []
     left, memory, n_moves = 1.0, 1.0, 0
-    while left > moves.correlation and n_moves < moves.at_most:
+    lefts: list[float] = []
+    while not _forgotten(lefts, memory, moves) and n_moves < moves.at_most:
         kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
         before, spent = left, loop.n_likelihood + GRADIENT_COST * loop.n_gradient
         part = []
@@ -187,9 +206,10 @@ def _move(
         states = [State(p.position[-1], p.log_prior[-1], p.log_likelihood[-1], None) for p in part]
         left, memory = _correlations(islands, states)
         cost = (loop.n_likelihood + GRADIENT_COST * loop.n_gradient - spent) / n
-        choice.efficiency[choice.current] = float(np.log(before / max(left, 0.01)) / cost)
+        lefts.append(left)
+        choice.measure(float(np.log(before / max(left, 0.01)) / cost))
         if left > moves.correlation and len(parts) >= 2 and len(choice.kernels) > 1:
-            _compare(choice)
+            choice.reconsider()
     stacked = [
         np.concatenate([np.concatenate([getattr(p, name) for p in part], axis=1) for part in parts])
         for name in Swept._fields[:3]
@@ -199,13 +219,18 @@ def _move(
     return _Rung(stacked[0], stacked[1], stacked[2], eves, acceptance, left, memory, n_moves)
 
 
-def _compare(choice: _Choice) -> None:
-    """Try a kernel that has not been tried yet; once all have, keep the one that forgets fastest for its cost."""
-    untried = [i for i in range(len(choice.kernels)) if i not in choice.efficiency]
-    if untried:
-        choice.current = untried[0]
-    else:
-        choice.current = max(choice.efficiency, key=lambda i: choice.efficiency[i])
+def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
+    """Whether the particles have moved enough.
+
+    Particles in separate modes never forget which one they are in: when the log likelihoods have been forgotten and four
+    calls hardly changed what is left of the rest, more moves would not either. (Which mode a particle is in then stays with
+    its descendants, and the genealogical error sees that.)
+    """
+    if not lefts:
+        return False
+    if lefts[-1] <= moves.correlation:
+        return True
+    return memory <= moves.correlation and len(lefts) > 4 and lefts[-1] > 0.9 * lefts[-5]
 
 
 def _correlations(islands: list[_Island], states: list[State]) -> tuple[float, float]:

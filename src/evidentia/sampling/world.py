@@ -57,10 +57,13 @@ def block_size(data: Any) -> int:
 
 
 def over_points(fn: Callable[[Any], Any], points: Any, block: int) -> Any:
-    """`fn` at every row: vectorised within blocks, one block after another."""
-    if points.shape[0] <= block:
+    """`fn` at every row: vectorised within blocks of equal size, one block after another."""
+    n = points.shape[0]
+    if n <= block:
         return jax.vmap(fn)(points)
-    return jax.lax.map(fn, points, batch_size=block)
+    # Equal blocks where the number allows: a remainder would be compiled as a second program.
+    even = next((size for size in range(block, block // 2, -1) if n % size == 0), block)
+    return jax.lax.map(fn, points, batch_size=even)
 
 
 @dataclass(frozen=True)

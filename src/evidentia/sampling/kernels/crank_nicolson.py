@@ -42,12 +42,12 @@ class CrankNicolson:
     needs_gradient: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
-        """Nearly independent proposals, to begin with."""
-        return 0.95
+        """Nearly independent proposals in few dimensions, shorter ones in many, to begin with."""
+        return min(0.95, 2.38 / np.sqrt(n_dimensions))
 
     def next_scale(self, scale: float, acceptance: float) -> float:
         """Toward the goal acceptance; the scale is the share r of fresh noise and stays below one."""
-        return min(toward(scale, acceptance, self.acceptance, gain=1.0), 0.999)
+        return min(toward(scale, acceptance, self.acceptance), 0.999)
 
     def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
         """Fresh normals, gammas for the t's latent scale, acceptance uniforms."""

@@ -55,16 +55,19 @@ class HMC:
         size = (tuning.scale * noise["jitter"])[:, None]
         momentum = noise["momentum"]
 
-        def leap(carry: Any) -> Any:
+        def kick(p: Any, gradient: Any, share: float) -> Any:
+            return p + share * size * (gradient @ tuning.factor)
+
+        def leap(carry: Any) -> Any:  # two half kicks meet in one full one; the last is taken back by half below
             position, p, gradient, _, _ = carry
-            p = p + 0.5 * size * (gradient @ tuning.factor)
             position = position + size * (p @ tuning.factor.T)
             log_prior, log_likelihood, gradient = world.gradient(position, beta)
-            p = p + 0.5 * size * (gradient @ tuning.factor)
-            return position, p, gradient, log_prior, log_likelihood
+            return position, kick(p, gradient, 1.0), gradient, log_prior, log_likelihood
 
-        start = (state.position, momentum, state.gradient, state.log_prior, state.log_likelihood)
+        first = kick(momentum, state.gradient, 0.5)
+        start = (state.position, first, state.gradient, state.log_prior, state.log_likelihood)
         position, p, gradient, log_prior, log_likelihood = world.repeat(n_leaps, leap, start)
+        p = kick(p, gradient, -0.5)
         log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
         proposed = State(position, log_prior, log_likelihood, gradient)
         correction = 0.5 * (xp.sum(momentum**2, axis=1) - xp.sum(p**2, axis=1))

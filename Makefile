@@ -1,0 +1,51 @@
+# Everything runs in .venv, which is made on first use and renewed when pyproject.toml changes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.installed
+READY_TO_BENCH := .venv/.installed-bench
+
+.PHONY: help test lint demo docs calibrate bench clean
+
+help:
+	@echo "make demo       compare the two radiata pine models"
+	@echo "make test       lint, check types, run the tests"
+	@echo "make docs       renew the tables of methods in README.md and docs/methods.md"
+	@echo "make calibrate  are the reported errors honest? (up to an hour)"
+	@echo "make bench      speed and accuracy against other packages"
+	@echo "make clean      remove .venv and what tools leave behind"
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+demo: $(READY)
+	@$(BIN)/evidentia demo
+
+docs: $(READY)
+	@$(BIN)/evidentia methods --into README.md docs/methods.md
+
+calibrate: $(READY)
+	$(BIN)/python calibration/run.py
+
+bench: $(READY_TO_BENCH)
+	$(BIN)/python benchmarks/run.py
+
+# pip rather than python: where the venv module is incomplete, a half-made .venv has the one and not the other.
+$(READY): pyproject.toml
+	@test -x $(BIN)/pip || { echo "making .venv ..."; $(PYTHON) -m venv .venv; }
+	@echo "installing evidentia and its tools into .venv ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+$(READY_TO_BENCH): $(READY)
+	@echo "installing what the benchmarks compare with ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev,bench]"
+	@touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,90 @@
+"""The model that a word of the command line means: in a Python file, or in the zoo."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evidentia.errors import BadInput, EvidentiaError
+from evidentia.model import Model
+
+
+@dataclass(frozen=True)
+class Found:
+    """A model, and what is worth saying about it."""
+
+    model: Model
+    note: str = ""
+
+
+def find_model(target: str) -> Found:
+    """The model of ``FILE``, ``FILE:name`` or ``zoo:ID``."""
+    if target.startswith("zoo:"):
+        return _from_zoo(target.removeprefix("zoo:"))
+    file, name = _split(target)
+    return Found(_model_in(_run_file(file), file, name))
+
+
+def _from_zoo(id: str) -> Found:
+    from evidentia import zoo
+
+    example = zoo.example(id)
+    note = "" if example.log_evidence is None else f"exact: log Z = {example.log_evidence:.6f} ({example.formula})."
+    return Found(example.model, note)
+
+
+def _split(target: str) -> tuple[Path, str]:
+    """File and name; a colon that no name follows belongs to the file."""
+    file, colon, name = target.rpartition(":")
+    if not colon or not name.isidentifier() or Path(target).is_file():
+        file, name = target, "model"
+    path = Path(file)
+    if not path.is_file():
+        raise BadInput(f"{target!r}: there is no file {file!r}.")
+    if path.suffix != ".py":
+        raise BadInput(f"{target!r}: give a Python file (.py) that defines a Model, or zoo:ID for a built-in example.")
+    return path, name
+
+
+def _run_file(path: Path) -> dict[str, Any]:
+    """What a Python file defines; it can import its neighbours, as when Python runs it."""
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        return runpy.run_path(str(path), run_name="__evidentia__")
+    except EvidentiaError:  # a Model that cannot be built says why by itself
+        raise
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"{path}{_line_of(error, path)} raised {type(error).__name__}: {error}") from error
+
+
+def _line_of(error: BaseException, path: Path) -> str:
+    """Where in the user's file it happened."""
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno}," if error.filename == str(path) else ""
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    return f", line {lines[-1]}," if lines else ""
+
+
+def _model_in(names: dict[str, Any], path: Path, name: str) -> Model:
+    if name not in names:
+        there = [key for key, value in names.items() if isinstance(value, Model)]
+        hint = f"it has {', '.join(there)}: write {path}:{there[0]}" if there else "it defines no Model at all"
+        raise BadInput(f"{path} defines no {name!r}; {hint}.")
+    value = names[name]
+    if callable(value) and not isinstance(value, Model):
+        try:
+            value = value()
+        except EvidentiaError:
+            raise
+        except Exception as error:
+            raise BadInput(
+                f"{path}: {name}(), which should return a Model,{_line_of(error, path).rstrip(',')} raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    if not isinstance(value, Model):
+        raise BadInput(f"{path}: {name!r} is a {type(value).__name__}, not a Model nor a function returning one.")
+    return value

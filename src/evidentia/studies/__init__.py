@@ -1,0 +1,1 @@
+"""Studies: whole analyses made with this library, remade at any time."""

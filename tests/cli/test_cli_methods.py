@@ -1,0 +1,60 @@
+"""`evidentia methods`: every method of the registry, for people and for the documentation."""
+
+from __future__ import annotations
+
+import pytest
+
+from evidentia.cli import main
+from evidentia.cli.methods import BEGIN, END, markdown_table
+from evidentia.cli.terminal import one_line, printable, table
+from evidentia.methods._base import registry
+
+
+def test_every_method_has_a_line_with_its_needs_and_use(capsys):
+    assert main(["methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(registry())
+    for line, method in zip(lines[1:], registry().values(), strict=True):
+        assert line.endswith(method.when)
+        assert all(need.value in line for need in method.needs)
+    starts = {line.index(method.when) for line, method in zip(lines[1:], registry().values(), strict=True)}
+    assert starts == {lines[0].index("use it when")}
+
+
+def test_markdown_is_a_table_of_the_same(capsys):
+    assert main(["methods", "--markdown"]) == 0
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert lines[1] == "|---|---|---|---|"
+    assert [line.split(" | ")[1].strip("`") for line in lines[2:]] == list(registry())
+
+
+def test_the_table_goes_between_the_markers_and_stays_when_put_again(tmp_path):
+    file = tmp_path / "page.md"
+    file.write_text(f"# Before\n\n{BEGIN}\nold\n{END}\n\nAfter\n")
+    for _ in range(2):
+        assert main(["methods", "--into", str(file)]) == 0
+        assert file.read_text() == f"# Before\n\n{BEGIN}\n\n{markdown_table()}\n\n{END}\n\nAfter\n"
+
+
+def test_a_file_without_markers_is_left_alone(tmp_path, capsys):
+    file = tmp_path / "page.md"
+    file.write_text("mine")
+    assert main(["methods", "--into", str(file)]) == 2
+    assert "goes between two lines" in capsys.readouterr().err
+    assert file.read_text() == "mine"
+
+
+def test_columns_line_up_and_the_last_is_folded():
+    text = table(("a", "b"), [("long name", "one two three four five six seven"), ("x", "y")], width=35)
+    assert text.splitlines() == [
+        "a          b",
+        "long name  one two three four five",
+        "           six seven",
+        "x          y",
+    ]
+
+
+@pytest.mark.parametrize("text", ["\x1b[2Ja", "a\x07", "a\x9b", "\u202ea", "a\r"])
+def test_nothing_is_left_that_a_terminal_would_obey(text):
+    assert printable(text) in ("a", "[2Ja")
+    assert one_line(f"{text}\nb").endswith("a b")

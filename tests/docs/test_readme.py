@@ -1,0 +1,44 @@
+"""The README's example runs and prints what it says; its commands and tables are the real ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evidentia.cli.methods import BEGIN, END, markdown_table
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ESTIMATE = re.compile(r"log Z = (-?[\d.]+) ± ([\d.]+)  (\S+)  .*  (\S+)$", re.MULTILINE)
+
+
+def test_the_example_prints_what_the_readme_shows(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    printed, shown = (ESTIMATE.findall(text) for text in (capsys.readouterr().out, README))
+    assert len(printed) == len(shown) == 2
+    for (value, error, *words), (value_shown, error_shown, *words_shown) in zip(printed, shown, strict=True):
+        # Another machine or JAX may round differently, and then draw differently: equal within the errors.
+        assert abs(float(value) - float(value_shown)) < 5 * (float(error) + float(error_shown))
+        assert float(error) == pytest.approx(float(error_shown), rel=0.5)
+        assert words == words_shown
+
+
+def test_the_commands_of_the_readme_are_in_the_makefile():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"make (\w+)", README))
+    assert {"demo", "test"} <= targets
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
+def test_tables_of_methods_are_up_to_date(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert text.count(BEGIN) == text.count(END) == 1
+    shown = text.split(BEGIN)[1].split(END)[0].strip()
+    assert shown == markdown_table(), f"{page} is out of date: run `make docs`"

@@ -16,7 +16,7 @@ help:
 	@echo "make clean      remove .venv and what tools leave behind"
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(READY)
 	$(BIN)/ruff check .

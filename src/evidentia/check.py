@@ -185,7 +185,9 @@ def _normalised(draws: Draws) -> Finding:
     log_q = -0.5 * (z * z).sum(axis=0) - 0.5 * log_determinant - 0.5 * d * np.log(2 * np.pi)
     weights = Weights.of(log_q - log_prior[half:])
     if not weights.pareto_k < 0.5 or weights.ess < 50:
-        sentence = f"the test's own weights are too uneven (Pareto k = {weights.pareto_k:.2f}) to judge the prior's integral."
+        sentence = (
+            f"the test's own weights are too uneven (Pareto k = {weights.pareto_k:.2f}) to judge the prior's integral."
+        )
         return Finding("prior", Verdict.CANNOT_TELL, sentence)
     integral, error = float(np.exp(-weights.log_mean)), float(weights.log_mean_se)
     if abs(weights.log_mean) <= 4.0 * error + 1e-3:

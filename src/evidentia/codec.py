@@ -66,9 +66,7 @@ def _encode(value: Any, hint: Any, where: str, arrays: Arrays) -> Any:
     if kind == "record":
         tag = type(value).__name__
         if RECORDS.get(tag) is not type(value):
-            raise BadType(
-                f"{where} is a {tag}: only {', '.join(RECORDS)} can be saved; use dataclasses.replace to drop it."
-            )
+            raise BadType(f"{where} is a {tag}: only {', '.join(RECORDS)} can be saved; use dataclasses.replace to drop it.")
         return {"type": tag, **_encode_fields(value, where, arrays)}
     if kind == "dataclass":
         return _encode_fields(value, where, arrays)
@@ -101,9 +99,7 @@ def _plain(value: Any, where: str) -> Any:
         return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
     if isinstance(value, Mapping):
         if set(value) == {"float"}:
-            raise BadType(
-                f"{where} is a dictionary with the one key 'float', which files keep for nan and inf; rename it."
-            )
+            raise BadType(f"{where} is a dictionary with the one key 'float', which files keep for nan and inf; rename it.")
         return {_text_key(k, where): _plain(v, f"{where}[{k!r}]") for k, v in value.items()}
     raise BadType(
         f"{where} is a {type(value).__name__}, which cannot be saved: only numbers, text, and lists and dictionaries "

@@ -31,7 +31,7 @@ def cache_folder() -> Path | None:
 def switch_on() -> None:
     """Point JAX at the folder, unless the user has pointed it elsewhere or the folder cannot be made."""
     folder = cache_folder()
-    if folder is None or jax.config.jax_compilation_cache_dir is not None:
+    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) is not None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -78,9 +78,7 @@ def evidence(
     return result
 
 
-def _by_default(
-    model: Model, seed: int, repeats: int, progress: bool | None, budget: Budget | None
-) -> Evidence:
+def _by_default(model: Model, seed: int, repeats: int, progress: bool | None, budget: Budget | None) -> Evidence:
     first = _run(model, Importance(), seed, repeats, progress, budget)
     if first.status.is_ok:
         k = first.diagnostics.get("pareto_k", float("nan"))
@@ -104,9 +102,7 @@ def _remaining(budget: Budget | None, spent: Cost) -> Budget | None:
     return Budget(max(left, 1), max(budget.seconds - spent.seconds, 1e-3))
 
 
-def _run(
-    model: Model, method: Method, seed: int, repeats: int, progress: bool | None, budget: Budget | None
-) -> Evidence:
+def _run(model: Model, method: Method, seed: int, repeats: int, progress: bool | None, budget: Budget | None) -> Evidence:
     loop = Loop(budget, progress, method.name)
     estimates: list[Estimate] = []
     with loop.listening(), _compile_clock() as clock, jax.enable_x64(True):
@@ -117,7 +113,7 @@ def _run(
                 seen = preflight(model, bench.prior()) if i == 0 else Status.ok()
                 estimate = method.run(model, bench, key)
             except Stopped as stop:
-                sentence = f"{stop}: no evidence yet; give a larger budget."
+                sentence = f"{stop}: no evidence yet; run it again{' with a larger budget' if stop.code == 'budget' else ''}."
                 seen = Status.failed(stop.code, sentence)
                 estimate = Estimate(np.nan, None, no_se_because=sentence)
             estimates.append(_with_status(estimate, seen))
@@ -197,8 +193,8 @@ def _combine(estimates: list[Estimate]) -> Estimate:
                     "too small; trust the scatter, and take more particles or draws.",
                 )
             )
-    shown = status.is_ok or any(reason.code == "scatter" for reason in status.reasons) and len(status.reasons) == 1
-    diagnostics = {**first.diagnostics, "between_run_sd": float(combined.between_sd)}
+    shown = status.is_ok or (any(reason.code == "scatter" for reason in status.reasons) and len(status.reasons) == 1)
+    diagnostics = {**first.diagnostics, "between_run_sd": float(combined.between_sd or 0.0)}
     return Estimate(
         log_evidence=float(combined.mean),
         log_evidence_se=float(combined.se) if shown else None,
@@ -278,10 +274,10 @@ class _Clock:
 _clocks: list[_Clock] = []
 
 
-def _hear(event: str, duration: float, **_: Any) -> None:
+def _hear(event: str, duration_secs: float, **kwargs: Any) -> None:
     if event.startswith("/jax/core/compile/"):
         for clock in _clocks:
-            clock.seconds += duration
+            clock.seconds += duration_secs
 
 
 @cache
@@ -299,6 +295,3 @@ def _compile_clock() -> Iterator[_Clock]:
         yield clock
     finally:
         _clocks.remove(clock)
-
-
-

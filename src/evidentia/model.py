@@ -205,7 +205,7 @@ class Model:
                 f"{getattr(fn, '__name__', 'model')} has no observed site: pass the data that it conditions on "
                 "(obs=...), or there is nothing to support."
             )
-        label = name or getattr(fn, "__name__", "model")
+        label = str(name or getattr(fn, "__name__", "model"))
         core = Core(log_likelihood, space, black_box=False, batched=False)
         model = cls(log_likelihood, fn, data=arrays, name=label, zero_where_nan=zero_where_nan, core=core)
         _check_traceable(model)
@@ -235,9 +235,7 @@ class Model:
         call = (lambda p, d, h: fn(p)) if data is None else (lambda p, d, h: fn(p, d))
         space = space_of(program_of(prior, hyper is not None), data, hyper)
         core = Core(call, space, black_box=True, batched=batched)
-        return cls(
-            log_likelihood, prior, data=data, hyper=hyper, name=name, zero_where_nan=zero_where_nan, core=core
-        )
+        return cls(log_likelihood, prior, data=data, hyper=hyper, name=name, zero_where_nan=zero_where_nan, core=core)
 
     # -- the same model, other numbers -----------------------------------------------------------------------
 
@@ -379,7 +377,10 @@ def _host_arrays(tree: Any, what: str) -> Any:
             )
         return array.astype(np.float64) if array.dtype.kind == "f" else array
 
-    return None if tree is None else jax.tree.map(leaf, tree)
+    def is_array(x: Any) -> bool:  # a list of plain numbers is an array, not a tree of scalars
+        return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(item, int | float) for item in x)
+
+    return None if tree is None else jax.tree.map(leaf, tree, is_leaf=is_array)
 
 
 def _shapes(tree: Any) -> Any:
@@ -395,15 +396,13 @@ def _split_arrays(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
     def rebuild(new: list[Any]) -> Any:
         rest = iter(new)
-        return jax.tree.unflatten(
-            structure, [next(rest) if keep else x for x, keep in zip(leaves, is_array, strict=True)]
-        )
+        return jax.tree.unflatten(structure, [next(rest) if keep else x for x, keep in zip(leaves, is_array, strict=True)])
 
     return arrays, rebuild
 
 
 def _has_observed(program: Program, data: Any) -> bool:
-    found = []
+    found: list[Any] = []
 
     def look(key: jax.Array, data: Any) -> int:
         trace = handlers.trace(handlers.seed(program, key)).get_trace(data, None)

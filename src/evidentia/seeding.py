@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from evidentia.errors import BadInput, BadType
@@ -39,7 +40,7 @@ class Key:
     def jax(self) -> jax.Array:
         """A JAX key for this purpose."""
         words = np.random.SeedSequence(self.seed, spawn_key=self.path).generate_state(2)
-        return jax.random.wrap_key_data(np.asarray(words, np.uint32), impl="threefry2x32")
+        return jax.random.wrap_key_data(jnp.asarray(words, jnp.uint32), impl="threefry2x32")
 
 
 def new_seed() -> int:

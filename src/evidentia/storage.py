@@ -121,9 +121,7 @@ def check_save_path(path: str | Path) -> Path:
 def _json_path(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() in (".pkl", ".pickle", ".dill", ".joblib"):
-        raise BadInput(
-            f"path={str(path)!r}: pickles run code when they are read, so none is read or written; use .json."
-        )
+        raise BadInput(f"path={str(path)!r}: pickles run code when they are read, so none is read or written; use .json.")
     if path.suffix.lower() == ".npz":
         raise BadInput(f"path={str(path)!r}: the .npz only holds the arrays of a result; give its .json file.")
     if path.suffix != ".json" and not path.is_dir():

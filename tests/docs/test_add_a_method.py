@@ -64,12 +64,12 @@ def test_it_estimates_and_its_error_is_honest(copy):
     assert abs(result["log_evidence"] - zoo.example("E1").log_evidence) < 4 * result["log_evidence_se"]
 
 
-@pytest.mark.skipif(not (ROOT / "tests" / "contract").is_dir(), reason="there are no contract tests yet")
+@pytest.mark.skipif(not list(ROOT.glob("tests/contract/test_*.py")), reason="there are no contract tests yet")
 def test_the_contract_tests_find_it(copy):
-    found = run(copy, "pytest", "--collect-only", "-q", "tests/contract", "-k", "batch-mean")
+    found = run(copy, "pytest", "--collect-only", "tests/contract", "-k", "batch-mean")
     assert len(re.findall(r"^tests/contract/.*batch-mean", found, re.MULTILINE)) > 10
 
 
 def test_it_keeps_the_rules_of_the_house(copy):
-    run(copy, "pytest", "-q", "tests/rooms", "tests/test_citations.py")
+    run(copy, "pytest", "tests/rooms", "tests/test_citations.py")
     run(copy, "ruff", "check", "src/evidentia/methods/batch_mean.py")

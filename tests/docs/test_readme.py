@@ -24,8 +24,7 @@ def test_the_example_prints_what_the_readme_shows(capsys):
     for (value, error, *words), (value_shown, error_shown, *words_shown) in zip(printed, shown, strict=True):
         # Another machine or JAX may round differently, and then draw differently: equal within the errors.
         assert abs(float(value) - float(value_shown)) < 5 * (float(error) + float(error_shown))
-        assert float(error) == pytest.approx(float(error_shown), rel=0.5)
-        assert words == words_shown
+        assert words == words_shown, "the method or its verdict has changed: show the new output in the README"
 
 
 def test_the_commands_of_the_readme_are_in_the_makefile():

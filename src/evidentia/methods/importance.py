@@ -3,9 +3,9 @@
     Z = E_q[ L(theta) prior(theta) / q(theta) ]   so   log Z  is estimated by  log (1/N) sum_i w_i.
 
 By default q is a Student t (or several) at the modes that a multistart search finds, shaped by their curvature (Geweke
-1989), or any proposal given. A pilot run refits it: when the pilot's weights are uneven, a t with the weighted draws'
-mean and covariance joins the mixture, which mends skewed posteriors. Pilot draws are not used for the answer. A tenth of
-the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but
+1989), or any proposal given. Pilot runs refit it: while their weights are uneven, mixtures of one, two, four t's are fitted to
+the weighted draws, and the best one is used, which mends skewed and curved posteriors. Pilot draws are not used for the answer.
+A tenth of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but
 the prior reaches shows up as a few huge weights.
 
 *Its error.* The delta method's, sd(w) / (sqrt(N) mean(w)), shown only when the weights' Pareto k is below 0.5 and their
@@ -31,13 +31,17 @@ from evidentia.numerics.weights import Weights
 from evidentia.result import Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.proposals import Mixture, Proposal, StudentT, at_modes
+from evidentia.sampling.proposals import Mixture, Proposal, at_modes, fitted
 from evidentia.sampling.verdict import weights_estimate
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
 
 REMEDY = "use SMC, which needs no proposal"
+# Components of the mixtures that the pilots try in turn, and the share of effective draws that needs no better one.
+COMPONENTS = (1, 2, 4)
+GOOD_EFFICIENCY = 0.6
+HEAVY = 0.3
 
 
 @dataclass(frozen=True)
@@ -78,41 +82,35 @@ class Importance(Method):
         draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), bench.loop, self.defensive)
         assert draws.log_weight is not None
         record = with_parameters(model, draws)
-        return weights_estimate(
-            Weights.of(draws.log_weight), record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency
-        )
+        return weights_estimate(Weights.of(draws.log_weight), record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency)
 
     def _refit(self, model: Model, proposal: Proposal, key: Key, loop: Loop) -> tuple[Proposal, float]:
-        """Up to two rounds of adding a t fitted to the weighted draws, as long as it helps; and the best efficiency."""
-        best, best_efficiency = proposal, -1.0
-        for round_ in range(3):
-            loop.tick(f"pilot {round_ + 1}")
-            draws = weighted_draws(model, proposal, self.n_pilot, key.child(round_), loop, self.defensive)
+        """The best of the proposal at the modes and mixtures fitted to weighted pilot draws; and its efficiency."""
+        first, best, best_score = proposal, proposal, -1.0
+        pooled: list[tuple[np.ndarray, np.ndarray]] = []
+        for n_components in (*COMPONENTS, 0):
+            loop.tick(f"pilot {len(pooled) + 1}")
+            draws = weighted_draws(model, proposal, self.n_pilot, key.child(n_components), loop, self.defensive)
             assert draws.log_weight is not None
             weights = Weights.of(draws.log_weight)
             efficiency = float(weights.ess) / self.n_pilot
-            if not efficiency > 1.1 * best_efficiency:
+            pooled.append((draws.position, draws.log_weight))
+            # Heavy weights in the pilot would be heavier in the answer: efficiency alone prefers proposals that are too narrow.
+            score = efficiency if weights.pareto_k < HEAVY else 0.3 * efficiency
+            if score > best_score:
+                best, best_score = proposal, score
+            if best_score > GOOD_EFFICIENCY or weights.ess < 4 * model.n_dimensions or not n_components:
                 break
-            best, best_efficiency = proposal, efficiency
-            if efficiency > 0.6 or weights.ess < 2 * model.n_dimensions:
+            position, log_weight = (np.concatenate([part[i] for part in pooled[-2:]]) for i in (0, 1))
+            weight = np.exp(log_weight - log_weight.max())
+            alive = (weight > 0) & np.isfinite(position).all(axis=1)
+            try:
+                rng = key.child("fit", n_components).generator()
+                fit = fitted(position[alive], weight[alive], n_components, self.degrees_of_freedom, rng)
+            except BadInput:  # the weighted draws lie in fewer dimensions than there are: no shape to learn from them
                 break
-            proposal = self._with_moments(best, draws.position, weights)
-        return best, best_efficiency
-
-    def _with_moments(self, proposal: Proposal, position: np.ndarray, weights: Weights) -> Proposal:
-        share = np.exp(weights.normalised())
-        alive = share > 0
-        share, position = share[alive], position[alive]
-        mean = share @ position
-        centred = position - mean
-        covariance = (centred * share[:, None]).T @ centred
-        nu = self.degrees_of_freedom
-        scale = covariance * max(nu - 2.0, 1.0) / nu if nu > 2 else covariance
-        try:
-            fitted = StudentT(mean, 0.5 * (scale + scale.T), nu)
-        except BadInput:  # the weighted draws lie in fewer dimensions than there are: no shape to learn from them
-            return proposal
-        return Mixture((proposal, fitted), (0.3, 0.7))
+            proposal = Mixture((first, fit), (0.25, 0.75))
+        return best, best_score
 
 
 def _no_proposal(n_starts: int) -> Estimate:

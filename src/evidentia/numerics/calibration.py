@@ -60,6 +60,7 @@ class Run:
     ok: bool = True
 
     def __post_init__(self) -> None:
+        """An `ok` run has a number."""
         if self.ok and not math.isfinite(self.log_evidence):
             raise ValueError(
                 f"log_evidence={self.log_evidence} with ok=True: a run without a finite estimate has failed; "

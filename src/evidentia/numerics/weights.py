@@ -57,6 +57,7 @@ class Weights:
     n_drawn: int
 
     def __post_init__(self) -> None:
+        """Check the logs once, and freeze them."""
         values = log_weight_vector(self.log_weights).copy()
         values.flags.writeable = False
         object.__setattr__(self, "log_weights", values)

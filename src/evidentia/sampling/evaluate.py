@@ -18,11 +18,20 @@ from evidentia.sampling.loop import Loop
 from evidentia.sampling.world import JaxWorld, NumpyWorld, block_size, constrain_batch
 from evidentia.seeding import Key
 
+# A slow likelihood must notice a budget or Ctrl-C while it works: points handed over between two looks.
+BLACK_BOX_AT_ONCE = 256
+
 
 def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Array]:
     """Log prior (unconstrained) and log likelihood at n points; NaN and +inf raise, naming the point."""
     if model.is_black_box:
-        log_prior, log_likelihood = NumpyWorld(model).density(position)
+        parts = []
+        for start in range(0, len(position), BLACK_BOX_AT_ONCE):
+            part = position[start : start + BLACK_BOX_AT_ONCE]
+            parts.append(NumpyWorld(model).density(part))
+            loop.count(n_likelihood=len(part))
+            loop.tick(f"{start + len(part):,} of {len(position):,} points")
+        log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:
         core, block = model.core, block_size(model.data)
 
@@ -30,7 +39,7 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
             return lambda points, data, hyper: JaxWorld(core, data, hyper, block).density(points)
 
         log_prior, log_likelihood = _in_blocks(model, core.compiled("densities", build), position, block)
-    loop.count(n_likelihood=len(position))
+        loop.count(n_likelihood=len(position))
     return log_prior, screened(model, position, log_likelihood, loop)
 
 
@@ -98,9 +107,7 @@ def with_parameters(model: Model, draws: Draws) -> Draws:
     return replace(draws, parameters=params)
 
 
-def _in_blocks(
-    model: Model, compiled: Callable[..., Any], position: Array, block: int
-) -> tuple[Array, Array]:
+def _in_blocks(model: Model, compiled: Callable[..., Any], position: Array, block: int) -> tuple[Array, Array]:
     """Apply a compiled function of a block of points to any number of them, padding the last block."""
     size = min(4 * block, 2048)
     n = len(position)

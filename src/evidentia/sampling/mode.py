@@ -17,6 +17,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from evidentia.model import Model
 from evidentia.records import Array, Draws
@@ -75,7 +76,7 @@ class Mode:
     def distance(self, other: Mode) -> float:
         """How far another mode is, in standard deviations of this one."""
         gap = other.position - self.position
-        return float(np.sqrt(max(gap @ self.precision @ gap, 0.0)))
+        return float(np.sqrt(np.maximum(gap @ self.precision @ gap, 0.0)))
 
     def _scaled(self) -> tuple[Array, Array]:
         """The precision in units of each coordinate's own width, and these widths: units must not matter."""
@@ -85,7 +86,7 @@ class Mode:
     def _eigenvalues(self) -> Array:
         if not np.isfinite(self.precision).all():
             return np.array([-1.0, 1.0])
-        return np.linalg.eigvalsh(self._scaled()[0])
+        return np.asarray(np.linalg.eigvalsh(self._scaled()[0]))
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
     at_once = len(position)
     value, gradient, precision = _curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
-    active = np.isfinite(value)
+    active: NDArray[np.bool_] = np.isfinite(value)
     for iteration in range(search.max_iterations):
         if not active.any():
             break
@@ -157,7 +158,7 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
         rows = np.flatnonzero(active)
         trial = position[rows] + step[rows]
         new = _curvature(model, trial, widths[rows], at_once, loop)
-        climbs = new[0] >= value[rows] if search.damping else np.isfinite(new[0])
+        climbs = _climbs(new[0], value[rows], search.damping)
         better = rows[climbs]
         position[better], value[better] = trial[climbs], new[0][climbs]
         gradient[better], precision[better] = new[1][climbs], new[2][climbs]
@@ -172,10 +173,15 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
     return position, value, gradient, precision
 
 
+def _climbs(new: Array, old: Array, must_rise: bool) -> NDArray[np.bool_]:
+    """Which steps to take: those that rise, or with plain Newton all that end somewhere possible."""
+    return np.asarray(np.isfinite(new) & (new >= old) if must_rise else np.isfinite(new))
+
+
 def _newton_step(gradient: Array, precision: Array, damping: Array) -> Array:
     """Solve (|H| + damping) step = gradient for each start, in units of each coordinate's own curvature."""
     with np.errstate(all="ignore"):
-        finite = np.isfinite(precision).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1)
+        finite = np.asarray(np.isfinite(precision).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1))
         safe = np.where(finite[:, None, None], precision, np.eye(gradient.shape[1]))
         width = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", safe)), 1e-12))
         scaled = safe * width[:, :, None] * width[:, None, :]
@@ -186,9 +192,7 @@ def _newton_step(gradient: Array, precision: Array, damping: Array) -> Array:
     return np.where(finite[:, None], step, 0.0)
 
 
-def _curvature(
-    model: Model, position: Array, widths: Array, at_once: int, loop: Loop
-) -> tuple[Array, Array, Array]:
+def _curvature(model: Model, position: Array, widths: Array, at_once: int, loop: Loop) -> tuple[Array, Array, Array]:
     """Log posterior, its gradient and negative Hessian at several points.
 
     Always `at_once` points go through, the last one repeated: climbers that drop out must not mean another compilation.
@@ -231,8 +235,7 @@ def _by_differences(model: Model, position: Array, steps: Array, loop: Loop) -> 
     unit = np.eye(d)
     pairs = [(i, j) for i in range(d) for j in range(i)]
     offsets = np.concatenate(
-        [np.zeros((1, d)), unit, -unit]
-        + [np.array([unit[i] + unit[j], -unit[i] - unit[j]]) for i, j in pairs]
+        [np.zeros((1, d)), unit, -unit] + [np.array([unit[i] + unit[j], -unit[i] - unit[j]]) for i, j in pairs]
     )
     points = position[:, None, :] + offsets[None] * steps[:, None, :]
     log_prior, log_likelihood = log_densities(model, points.reshape(-1, d), loop)

@@ -12,7 +12,7 @@ tried on the same rung, and whichever forgets faster for its cost serves the run
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,29 +103,38 @@ def run_along_path(
     keep_all: bool,
     key: Key,
     loop: Loop,
+    resample: bool = True,
 ) -> PathRun:
-    """Sequential Monte Carlo from the prior to the posterior.
+    """A population from the prior to the posterior: sequential Monte Carlo, or annealed importance sampling.
 
     With `keep_all` every state of the moves counts as a draw of its rung (waste-free, Dau & Chopin 2022); otherwise only
-    the last one does. Stopped by budget or Ctrl-C, it returns the rungs that it finished.
+    the last one does. Without `resample` every particle keeps its own lineage and gathers its own weight (Neal 2001), which
+    is in the final draws. Stopped by budget or Ctrl-C, it returns the rungs that it finished.
     """
+    if keep_all and not resample:
+        raise BadInput("keep_all needs resample: without resampling a particle has one state a rung.")
     choice = _Choice(kernels, [kernel.first_scale(model.n_dimensions) for kernel in kernels])
     start = prior_draws(model, n_particles * (moves.at_once if keep_all else 1), key.child("prior"), loop)
     first = (start.position[None], start.log_prior[None], start.log_likelihood[None])
     rung = _Rung(*first, np.arange(start.n_drawn), 1.0, 0.0, 0.0, 0)
     betas, rungs = [0.0], [rung]
-    log_evidence = 0.0
+    log_evidence, gathered = 0.0, np.zeros((1, start.n_drawn))
     try:
         while True:
             beta = schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
             log_weights = increments(rung.log_likelihood, beta - betas[-1])
-            log_evidence += log_mean_exp(log_weights.ravel())
+            if resample:
+                log_evidence += log_mean_exp(log_weights.ravel())
+            else:
+                log_weights = gathered = gathered + log_weights
+                log_evidence = log_mean_exp(gathered.ravel())
             betas.append(beta)
             if beta >= 1.0:
                 break
             loop.tick(f"rung {len(betas) - 1}  beta {beta:.3g}  log Z so far {log_evidence:.3f}")
             choice.rung += 1
-            islands = _resample(rung, log_weights, n_particles, n_islands, key.child("resample", len(betas)))
+            key_resample = key.child("resample", len(betas)) if resample else None
+            islands = _islands(rung, log_weights, n_particles, n_islands, key_resample)
             rung = _move(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop)
             if not keep_all:
                 rung = rung._replace(
@@ -137,8 +146,8 @@ def run_along_path(
     except Stopped:
         if len(betas) > len(rungs):  # stopped inside a rung: its beta was chosen, its particles never moved there
             betas.pop()
-        return _record(model, n_islands, betas, rungs, None)
-    return _record(model, n_islands, betas, rungs, log_weights)
+        return _record(model, n_islands, betas, rungs, None, resample)
+    return _record(model, n_islands, betas, rungs, log_weights, resample)
 
 
 class _Island(NamedTuple):
@@ -149,18 +158,18 @@ class _Island(NamedTuple):
     tuning: Tuning
 
 
-def _resample(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, key: Key) -> list[_Island]:
-    """Resample within each island, and tune each island's moves on the others.
+def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, key: Key | None) -> list[_Island]:
+    """Resample within each island (not without a key), and tune each island's moves on the others.
 
     A kernel shaped by the very particles that it moves is not invariant for them: in d dimensions with N particles the
     bias grows like d^2 / N, and was 24 nats for 1,000 particles in 100 dimensions before islands tuned each other.
     """
     d = rung.position.shape[-1]
-    uniforms = key.generator().random(n_islands)
+    uniforms = np.zeros(n_islands) if key is None else key.generator().random(n_islands)
     size = n_particles // n_islands
     m, n = rung.log_likelihood.shape
 
-    def block(array: Array, i: int) -> Array:
+    def block(array: Any, i: int) -> Any:
         return array.reshape(m, n_islands, n // n_islands, *array.shape[2:])[:, i].reshape(-1, *array.shape[2:])
 
     parts = [[block(a, i) for a in (rung.position, rung.log_prior, rung.log_likelihood)] for i in range(n_islands)]
@@ -171,20 +180,21 @@ def _resample(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int,
     islands = []
     for i in range(n_islands):
         others = [j for j in range(n_islands) if j != i] or [i]
-        tuning = fit_tuning(
-            np.concatenate([parts[j][0] for j in others]), np.concatenate([weights[j] for j in others]), 1.0
-        )
-        if not np.isfinite(logs[i]).any():  # every particle of this island is impossible: start it from the others
-            parts[i], logs[i], eves[i] = parts[others[0]], logs[others[0]], eves[others[0]]
-        chosen = systematic(logs[i], float(uniforms[i]), size)
+        tuning = fit_tuning(np.concatenate([parts[j][0] for j in others]), np.concatenate([weights[j] for j in others]), 1.0)
+        if key is None:
+            chosen = np.arange(size)
+        elif not np.isfinite(logs[i]).any():  # every particle of this island is impossible: start it from the others
+            alive = next(j for j in others if np.isfinite(logs[j]).any())
+            parts[i], eves[i] = parts[alive], eves[alive]
+            chosen = systematic(logs[alive], float(uniforms[i]), size)
+        else:
+            chosen = systematic(logs[i], float(uniforms[i]), size)
         position, log_prior, log_likelihood = (a[chosen] for a in parts[i])
         islands.append(_Island(State(position.reshape(size, d), log_prior, log_likelihood, None), eves[i][chosen], tuning))
     return islands
 
 
-def _move(
-    model: Model, islands: list[_Island], beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop
-) -> _Rung:
+def _move(model: Model, islands: list[_Island], beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop) -> _Rung:
     """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours."""
     states = [island.start for island in islands]
     n = sum(len(state.log_prior) for state in states)
@@ -256,7 +266,9 @@ def increments(log_likelihood: Array, step: float) -> Array:
     return np.where(log_likelihood == -np.inf, -np.inf, step * log_likelihood)
 
 
-def _record(model: Model, n_islands: int, betas: list[float], rungs: list[_Rung], log_weights: Array | None) -> PathRun:
+def _record(
+    model: Model, n_islands: int, betas: list[float], rungs: list[_Rung], log_weights: Array | None, resample: bool
+) -> PathRun:
     last = rungs[-1]
     final = Draws(
         last.position.reshape(-1, model.n_dimensions),
@@ -274,6 +286,6 @@ def _record(model: Model, n_islands: int, betas: list[float], rungs: list[_Rung]
         correlation=np.asarray([rung.correlation for rung in rungs]),
         memory=np.asarray([rung.memory for rung in rungs]),
         n_moves=np.asarray([rung.n_moves for rung in rungs], dtype=np.int64),
-        resampled=True,
+        resampled=resample,
         final=final,
     )

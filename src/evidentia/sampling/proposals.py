@@ -121,6 +121,46 @@ def at_modes(modes: tuple[Mode, ...], degrees_of_freedom: float = 5.0) -> Propos
     return components[0] if len(modes) == 1 else Mixture(components, tuple(float(s) for s in shares))
 
 
+WIDEN = 1.2
+
+
+def fitted(
+    position: Array, weights: Array, n_components: int, degrees_of_freedom: float, rng: np.random.Generator
+) -> Proposal:
+    """A mixture of t's fitted to weighted draws by a few rounds of expectation and maximisation.
+
+    Starts from draws picked by their weight; every component keeps some of the overall shape, so that none can collapse onto a
+    few draws. Curved and skewed posteriors are covered by components along their length.
+    """
+    share = weights / weights.sum()
+    _, d = position.shape
+    overall = np.atleast_2d(np.cov(position.T, aweights=share, ddof=0)) + 1e-12 * np.eye(d)
+    nu = degrees_of_freedom
+    means = position[rng.choice(len(share), n_components, p=share)] if n_components > 1 else (share @ position)[None]
+    covariances = np.repeat(overall[None] / n_components, n_components, axis=0)
+    sizes = np.full(n_components, 1.0 / n_components)
+    for _ in range(10 if n_components > 1 else 3):
+        logs, stretch = [], []
+        for mean, covariance, size in zip(means, covariances, sizes, strict=True):
+            factor = _factor(mean, covariance)
+            squared, log_determinant = _distance(position, mean, factor)
+            logs.append(np.log(size) - log_determinant - 0.5 * (nu + d) * np.log1p(squared / nu))
+            stretch.append((nu + d) / (nu + squared))
+        log_parts = np.stack(logs)
+        part = np.exp(log_parts - log_sum_exp(log_parts, axis=0)) * share
+        sizes = np.maximum(part.sum(axis=1), 1e-3)
+        sizes = sizes / sizes.sum()
+        for k in range(n_components):
+            pull = part[k] * stretch[k]
+            means[k] = pull @ position / max(pull.sum(), 1e-300)
+            centred = position - means[k]
+            scatter = (centred * pull[:, None]).T @ centred / max(part[k].sum(), 1e-300)
+            covariances[k] = 0.95 * 0.5 * (scatter + scatter.T) + 0.05 * overall / n_components
+    # A proposal must be wider than its target: what is fitted to draws is as narrow as they are.
+    parts = tuple(StudentT(m, WIDEN * c, nu) for m, c in zip(means, covariances, strict=True))
+    return parts[0] if n_components == 1 else Mixture(parts, tuple(float(s) for s in sizes))
+
+
 def _factor(mean: Array, covariance: Array) -> Array:
     mean, covariance = np.asarray(mean), np.asarray(covariance)
     if covariance.shape != (len(mean), len(mean)):
@@ -141,5 +181,5 @@ def _factor(mean: Array, covariance: Array) -> Array:
 
 
 def _distance(position: Array, mean: Array, factor: Array) -> tuple[Array, float]:
-    z = np.linalg.solve(factor, (position - mean).T)
-    return (z * z).sum(axis=0), float(np.log(np.diag(factor)).sum())
+    z = (position - mean) @ np.linalg.inv(factor).T
+    return np.einsum("ij,ij->i", z, z), float(np.log(np.diag(factor)).sum())

@@ -14,7 +14,7 @@ def fit_tuning(position: Array, weights: Array, scale: float) -> Tuning:
     The covariance is drawn toward its diagonal by d / (d + ESS), so that few draws in many dimensions still give a
     usable shape; a coordinate that does not vary keeps a tiny width instead of none.
     """
-    n, d = position.shape
+    d = position.shape[1]
     weights = weights / weights.sum()
     mean = weights @ position
     centred = position - mean

@@ -17,9 +17,7 @@ from evidentia.sampling.proposals import Proposal
 from evidentia.seeding import Key
 
 
-def weighted_draws(
-    model: Model, proposal: Proposal, n: int, key: Key, loop: Loop, defensive: float = 0.0
-) -> Draws:
+def weighted_draws(model: Model, proposal: Proposal, n: int, key: Key, loop: Loop, defensive: float = 0.0) -> Draws:
     """n draws from the (defended) proposal with log weights log prior + log likelihood - log proposal."""
     n_prior = round(defensive * n)
     position = proposal.draw(key.child("proposal").generator(), n - n_prior)

@@ -1,4 +1,4 @@
-"""What methods share for one model: its mode and its prior draws, each made once, on demand.
+"""What methods share for one model: its modes, prior draws and posterior draws, each made once, on demand.
 
 Also the place where evaluations are counted (`loop`), so that a method never keeps books of its own.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from evidentia.model import Model
 from evidentia.records import Draws
+from evidentia.sampling.chains import Chains, run_chains
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.mode import Modes, find_modes
@@ -22,6 +23,7 @@ class Workbench:
         self._key = key.child("workbench")
         self._prior: Draws | None = None
         self._modes: Modes | None = None
+        self._posterior: Chains | None = None
 
     def prior(self) -> Draws:
         """A thousand draws from the prior with their likelihoods: starting points, and a first look."""
@@ -34,3 +36,9 @@ class Workbench:
         if self._modes is None:
             self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop)
         return self._modes
+
+    def posterior(self) -> Chains:
+        """Chains of posterior draws, with their R-hat and effective number."""
+        if self._posterior is None:
+            self._posterior = run_chains(self.model, self._key.child("posterior"), self.loop)
+        return self._posterior

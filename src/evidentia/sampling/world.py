@@ -27,7 +27,10 @@ BLOCK_NUMBERS = 2**22
 class World(Protocol):
     """What a kernel may use."""
 
-    xp: Any
+    @property
+    def xp(self) -> Any:
+        """The array module."""
+        ...
 
     def density(self, position: Any, active: Any = None) -> tuple[Any, Any]:
         """Log prior and log likelihood of a batch; rows that are not `active` may be answered with anything."""

@@ -5,8 +5,8 @@
     shells = zoo.example("S3")           # built on first use, kept
     shells.model, shells.log_evidence
 
-E models (`E_IDS`) are well behaved and exact to twelve digits; S models (`S_IDS`) are made to break methods; the rest are the review's
-data models and Gaussians of any size. Nothing is built when the zoo is imported.
+E models (`E_IDS`) are well behaved and exact to twelve digits; S models (`S_IDS`) are made to break methods; the rest are
+the review's data models and Gaussians of any size. Nothing is built when the zoo is imported.
 """
 
 from __future__ import annotations

@@ -1,0 +1,204 @@
+"""The host loop: evaluations counted, budgets kept, interruptions heard."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+
+import evidentia as ev
+from evidentia import Model
+from evidentia.errors import BadInput, BadType
+from evidentia.records import PathRun
+from evidentia.result import Level
+from evidentia.sampling.kernels.random_walk import RandomWalk
+from evidentia.sampling.kernels.slice import Slice
+from evidentia.sampling.loop import Budget, Loop, Stopped
+from evidentia.sampling.proposals import Gaussian
+
+PRIOR = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)}
+INFINITELY = 10**9
+
+
+class Counted:
+    """A NumPy likelihood that counts points and calls, and can do something at one call."""
+
+    def __init__(self, batched=True, at_call=INFINITELY, action=lambda: None):
+        self.points = self.calls = 0
+        self.batched, self.at_call, self.action = batched, at_call, action
+
+    def __call__(self, params):
+        self.calls += 1
+        self.points += len(params["x"]) if self.batched else 1
+        if self.calls == self.at_call:
+            self.action()
+        return -2.0 * ((params["x"] - 0.3) ** 2).sum(axis=-1)
+
+
+def run(method, counted=None, **options):
+    counted = counted or Counted()
+    model = Model.black_box(counted, PRIOR, batched=counted.batched, name="counted")
+    return ev.evidence(model, method, seed=1, **options), counted
+
+
+# -- counting -------------------------------------------------------------------------------------------------------
+
+GIVEN = ev.Importance(n_draws=1000, proposal=Gaussian(np.zeros(2), np.eye(2)))
+METHODS = {
+    "prior mean": ev.PriorMean(n_draws=1000),
+    "importance, proposal given": GIVEN,
+    "importance": ev.Importance(n_draws=1000, n_pilot=500),
+    "laplace": ev.Laplace(n_check=200),
+    "smc": ev.SMC(n_particles=40),
+    "smc, random walk": ev.SMC(n_particles=40, kernels=(RandomWalk(),)),
+    "smc, slice": ev.SMC(n_particles=40, kernels=(Slice(),)),
+}
+
+
+@pytest.mark.parametrize("batched", [True, False], ids=["batched", "one point"])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_call_of_a_black_box_is_counted(name, batched):
+    # BUG when written: the preflight's calls (determinism, batch = single) are not counted: 12 batched, 6 point by point.
+    # BUG when written: slice moves count every point of every look (see test_sampling_worlds).
+    found, counted = run(METHODS[name], Counted(batched))
+    assert found.cost.n_likelihood + found.cost.n_gradient == counted.points
+
+
+def test_what_is_counted_beyond_the_first_look_is_exact():
+    # Two runs differ by their draws alone, whatever a run looks at first.
+    few, one = run(GIVEN)
+    many, two = run(ev.Importance(n_draws=1777, proposal=GIVEN.proposal))
+    assert many.cost.n_likelihood - few.cost.n_likelihood == two.points - one.points == 777
+
+
+def test_a_loop_adds_up():
+    loop = Loop(progress=False)
+    loop.count(n_likelihood=5)
+    loop.count(n_likelihood=2, n_gradient=3, n_hessian=1)
+    cost = loop.cost(compile_seconds=1e9)
+    assert (cost.n_likelihood, cost.n_gradient, cost.n_hessian) == (7, 3, 1)
+    assert cost.compile_seconds == cost.seconds > 0.0
+    loop.tick("still going")
+
+
+# -- budgets --------------------------------------------------------------------------------------------------------
+
+
+def test_a_budget_of_likelihoods_stops_the_next_tick():
+    loop = Loop(Budget(likelihoods=10), progress=False)
+    loop.count(n_likelihood=6, n_gradient=3)
+    loop.tick("nine")
+    loop.count(n_gradient=1)
+    with pytest.raises(Stopped, match=r"the budget of 10 likelihoods is spent \(ten\)") as caught:
+        loop.tick("ten")
+    assert caught.value.code == "budget"
+
+
+def test_a_budget_of_seconds_stops_the_next_tick():
+    loop = Loop(Budget(seconds=0.01), progress=False)
+    time.sleep(0.02)
+    with pytest.raises(Stopped, match=r"the budget of 0.01 s is spent"):
+        loop.tick("late")
+
+
+@pytest.mark.parametrize("limit", [0, -1, -0.5, float("nan")])
+@pytest.mark.parametrize("name", ["likelihoods", "seconds"])
+def test_a_budget_must_be_above_zero(name, limit):
+    with pytest.raises(BadInput, match=rf"Budget\({name}={limit}\): a budget must be above zero"):
+        Budget(**{name: limit})
+
+
+def test_a_budget_must_be_a_number():
+    with pytest.raises(BadType, match=r"Budget\(likelihoods='many'\): give a number"):
+        Budget(likelihoods="many")
+    with pytest.raises(BadType, match="budget is a int: give Budget"):
+        run(GIVEN, budget=1000)
+
+
+def test_a_population_that_is_stopped_hands_over_its_finished_rungs():
+    found, counted = run(ev.SMC(n_particles=40), budget=Budget(likelihoods=1400))
+    assert found.status.level is Level.FAILED
+    assert np.isnan(found.log_evidence) and found.log_evidence_se is None
+    assert "stopped at beta =" in found.explain()
+    record = found.record
+    assert isinstance(record, PathRun) and not record.complete
+    assert len(record.log_likelihood) == len(record.betas) == len(record.n_moves) >= 1
+    # It stops at the first tick beyond the limit: within one call of two moves for each of four islands.
+    assert 1400 <= counted.points <= 1400 + 2 * 40 + 12
+
+
+def test_a_budget_holds_for_all_repeats_together():
+    found, _ = run(GIVEN, budget=Budget(likelihoods=5000), repeats=10)
+    assert found.status.level is Level.FAILED
+    assert len(found.repeats) == 5  # 1,024 first looks and 4 x 1,000 draws pass 5,000: the fifth run is stopped
+    assert all(repeat.status.is_ok for repeat in found.repeats[:4])
+    assert "the budget of 5,000 likelihoods is spent" in found.explain()
+
+
+# -- interruption ---------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_raises_at_the_next_tick():
+    loop = Loop(progress=False)
+    loop.interrupted = True
+    with pytest.raises(Stopped, match=r"interrupted by the user \(rung 3\)") as caught:
+        loop.tick("rung 3")
+    assert caught.value.code == "interrupted"
+
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_the_first_ctrl_c_ends_the_run_with_what_it_has():
+    before = signal.getsignal(signal.SIGINT)
+    found, counted = run(ev.SMC(n_particles=40), Counted(at_call=30, action=interrupt), repeats=3)
+    assert found.status.level is Level.FAILED
+    assert len(found.repeats) == 1
+    assert isinstance(found.record, PathRun)
+    assert counted.calls < 60
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupted_population_says_that_it_was_interrupted():
+    # BUG when written: the reason is lost: "stopped ...; give a larger budget", code "stopped", for Ctrl-C as for a budget.
+    found, _ = run(ev.SMC(n_particles=40), Counted(at_call=30, action=interrupt))
+    assert "interrupt" in found.explain()
+
+
+def test_importance_sampling_says_that_it_was_interrupted():
+    found, _ = run(METHODS["importance"], Counted(at_call=8, action=interrupt))
+    assert found.status.reasons[0].code == "interrupted"
+    assert "interrupted by the user" in found.explain()
+
+
+def test_the_second_ctrl_c_raises_at_once():
+    def twice():
+        interrupt()
+        interrupt()
+        time.sleep(0.2)  # the handler runs in the main thread before this returns
+
+    with pytest.raises(KeyboardInterrupt):
+        run(ev.SMC(n_particles=40), Counted(at_call=30, action=twice))
+
+
+def test_a_run_in_another_thread_leaves_signals_alone():
+    before, results = signal.getsignal(signal.SIGINT), []
+    thread = threading.Thread(target=lambda: results.append(run(GIVEN)[0]))
+    thread.start()
+    thread.join()
+    assert signal.getsignal(signal.SIGINT) is before
+    assert results[0].log_evidence == run(GIVEN)[0].log_evidence
+
+
+def test_progress_goes_to_stderr_and_is_cleared(capsys):
+    run(GIVEN, progress=True)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "importance  1,000 draws from the proposal" in captured.err
+    assert captured.err.endswith("\r")
+    run(GIVEN, progress=False)
+    assert capsys.readouterr().err == ""

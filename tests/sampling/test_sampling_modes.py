@@ -1,0 +1,108 @@
+"""Mode finding: several modes, none, and those that run away."""
+
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+
+from evidentia import Model, zoo
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.mode import Search, find_modes
+from evidentia.sampling.workbench import Workbench
+from evidentia.seeding import Key
+
+
+def search(model, settings=None, seed=0):
+    loop = Loop(progress=False)
+    draws = Workbench(model, Key(seed), loop).prior()
+    return find_modes(model, draws, Key(seed).child("modes"), loop, settings), loop
+
+
+def two_peaks(params):
+    x = params["x"]
+    left = -0.5 * jnp.sum((x + 2.0) ** 2) / 0.1
+    right = -0.5 * jnp.sum((x - 2.0) ** 2) / 0.1 + jnp.log(3.0)
+    return jnp.logaddexp(left, right)
+
+
+def test_both_modes_of_a_bimodal_target_are_found_the_heavier_first():
+    model = Model(two_peaks, {"x": dist.Normal(0.0, 2.0).expand([2]).to_event(1)})
+    found, _ = search(model)
+    assert len(found.usable) == 2
+    shrink = 4.0 / 4.1  # the normal prior pulls each peak to 4 / 4.1 of its place
+    np.testing.assert_allclose(found.usable[0].position, 2.0 * shrink, atol=1e-6)
+    np.testing.assert_allclose(found.usable[1].position, -2.0 * shrink, atol=1e-6)
+    assert found.usable[0].log_mass - found.usable[1].log_mass == pytest.approx(np.log(3.0), abs=1e-6)
+    assert found.usable[0].distance(found.usable[1]) > 10.0
+
+
+def test_the_mode_of_a_gaussian_is_exact_in_position_curvature_and_mass():
+    precision = np.array([[2.0, 0.9], [0.9, 1.0]])
+    centre = np.array([0.5, -1.0])
+    model = Model(
+        lambda p: -0.5 * (p["x"] - centre) @ precision @ (p["x"] - centre),
+        {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)},
+    )
+    found, loop = search(model)
+    (mode,) = found.modes
+    total = precision + np.eye(2)
+    np.testing.assert_allclose(mode.position, np.linalg.solve(total, precision @ centre), atol=1e-5)
+    np.testing.assert_allclose(mode.precision, total, atol=1e-10)
+    np.testing.assert_allclose(mode.covariance, np.linalg.inv(total), atol=1e-10)
+    marginal = np.linalg.inv(precision) + np.eye(2)
+    exact = -0.5 * centre @ np.linalg.solve(marginal, centre)
+    exact -= 0.5 * np.linalg.slogdet(marginal @ precision)[1]
+    assert mode.log_mass == pytest.approx(exact, abs=1e-8)
+    assert mode.is_usable and mode.decrement < 1e-8
+    assert loop.n_gradient == loop.n_hessian > 0
+
+
+def test_units_of_the_parameters_do_not_matter():
+    scales = np.array([1e-9, 1.0, 1e9])
+    model = Model(
+        lambda p: -0.5 * jnp.sum((p["x"] / scales - 1.0) ** 2),
+        {"x": dist.Normal(jnp.zeros(3), jnp.asarray(scales)).to_event(1)},
+    )
+    (mode,) = search(model)[0].usable
+    np.testing.assert_allclose(mode.position / scales, 0.5, atol=1e-6)
+    np.testing.assert_allclose(np.sqrt(np.diag(mode.covariance)) / scales, np.sqrt(0.5), rtol=1e-6)
+
+
+def test_a_flat_direction_is_not_usable():
+    model = Model(
+        lambda p: -0.5 * (p["x"] - 1.0) ** 2 + 0.5 * p["flat"] ** 2,  # takes the prior of `flat` back
+        {"x": dist.Normal(0.0, 1.0), "flat": dist.Normal(0.0, 1.0)},
+    )
+    found, _ = search(model)
+    assert found.usable == ()
+    assert found.modes and not found.modes[0].is_definite
+
+
+def test_a_saddle_is_left_not_taken_for_a_peak():
+    model = Model(lambda p: 4.0 * p["x"] ** 2 - p["x"] ** 4, {"x": dist.Normal(0.0, 1.0)})  # x = 0 is a minimum
+    found, _ = search(model)
+    positions = sorted(float(mode.position[0]) for mode in found.usable)
+    np.testing.assert_allclose(positions, [-np.sqrt(3.5 / 2), np.sqrt(3.5 / 2)], atol=1e-6)
+
+
+def test_a_mode_that_runs_away_is_not_converged():
+    found, _ = search(zoo.example("E15").model, Search(n_starts=8, max_iterations=60))
+    best = max(found.modes, key=lambda mode: mode.log_density)
+    print(best.log_density, best.decrement, best.position[:2])
+    assert not best.converged
+    assert all(not mode.is_usable or mode.log_density < best.log_density for mode in found.modes)
+
+
+def test_a_search_stopped_by_a_wall_says_so():
+    model = Model(lambda p: jnp.where(p["x"] > 1.0, -p["x"], -jnp.inf), {"x": dist.Normal(0.0, 1.0)})
+    found, _ = search(model)
+    assert found.usable == ()
+    assert found.n_converged == 0
+
+
+def test_modes_do_not_depend_on_the_number_of_climbers_that_are_left():
+    model = Model(two_peaks, {"x": dist.Normal(0.0, 2.0).expand([2]).to_event(1)})
+    search(model, seed=1)
+    before = dict(model.core.traces)
+    search(model, seed=2)
+    assert model.core.traces == before

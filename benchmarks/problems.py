@@ -2,8 +2,8 @@
 
 A problem lives on unconstrained vectors u of length d. Its functions work on one vector or a batch (last axis d) and
 take the array module `xp` (NumPy, or jax.numpy), so that every tool evaluates the same arithmetic. This file imports
-neither JAX nor evidentia: it also serves an interpreter that has only `particles`. `ours.py` checks that the zoo's models
-agree.
+neither JAX nor evidentia: it also serves an interpreter that has only `particles`. `ours.py` checks that the zoo's
+models agree.
 """
 
 from __future__ import annotations
@@ -63,7 +63,11 @@ def pima(tau: float = 0.01) -> Problem:
         return -xp.sum(softplus(sign * (u @ x.T)), axis=-1)
 
     return Problem(
-        "pima-2", "pima-NP-PGC-BMI-DP-AGE-tau-0.01", 6, log_likelihood=log_likelihood, log_evidence=-259.8583,
+        "pima-2",
+        "pima-NP-PGC-BMI-DP-AGE-tau-0.01",
+        6,
+        log_likelihood=log_likelihood,
+        log_evidence=-259.8583,
         **_normal_prior(6, tau**-0.5),
     )
 
@@ -107,7 +111,11 @@ def gaussian(d: int, correlation: float = 0.9, scale: float = 3.0) -> Problem:
         return constant - 0.5 * xp.sum((residual @ precision) * residual, axis=-1)
 
     return Problem(
-        f"gaussian-{d}", f"gaussian-{d}", d, log_likelihood=log_likelihood, log_evidence=float(exact),
+        f"gaussian-{d}",
+        f"gaussian-{d}",
+        d,
+        log_likelihood=log_likelihood,
+        log_evidence=float(exact),
         **_normal_prior(d, scale),
     )
 

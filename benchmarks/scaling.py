@@ -1,7 +1,7 @@
 """Does cost grow with the data no faster than linearly, and does memory stay small in many dimensions?
 
 Logistic regressions with 500 to 500,000 rows by SMC and Importance: CPU seconds per likelihood evaluation, one core,
-each size in a process of its own. Then 10,000 particles in 100 dimensions: peak memory, and the error against the truth.
+each size in a process of its own. Then 10,000 particles in 100 dimensions: peak memory, and the error.
 """
 
 from __future__ import annotations

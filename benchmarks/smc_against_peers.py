@@ -27,6 +27,8 @@ PEERS = [
     ("BlackJAX random walk, float32", "peer_blackjax.py", "rw-float32"),
     ("BlackJAX HMC", "peer_blackjax.py", "hmc"),
     ("BlackJAX HMC, ESS 0.9", "peer_blackjax.py", "hmc-ess0.9"),
+    ("BlackJAX HMC, diagonal", "peer_blackjax.py", "hmc-diagonal"),
+    ("BlackJAX HMC, diagonal, ESS 0.9", "peer_blackjax.py", "hmc-diagonal-ess0.9"),
     ("BlackJAX HMC, float32", "peer_blackjax.py", "hmc-float32"),
     ("particles waste-free", "peer_particles.py", "waste-free"),
     ("particles waste-free, chains of 100", "peer_particles.py", "waste-free-long"),
@@ -86,9 +88,9 @@ def report(result: dict[str, dict[str, Any]], n_seeds: int) -> str:
     """A table a problem; ratios above one mean that ours is cheaper for the same error."""
     parts = [
         "## SMC against its peers",
-        f"CPU seconds on one core x mean squared error of log Z over {n_seeds} seeds (a mean square of {n_seeds} is known "
-        f"to about ±{100 * math.sqrt(2 / max(n_seeds, 1)):.0f} %). Ratios are peer / ours at its default settings: above "
-        "1, ours is cheaper for the same error.",
+        f"CPU seconds on one core x mean squared error of log Z over {n_seeds} seeds (a mean square of {n_seeds} is "
+        f"known to about ±{100 * math.sqrt(2 / max(n_seeds, 1)):.0f} %). Ratios are peer / ours at its default "
+        "settings: above 1, ours is cheaper for the same error.",
     ]
     for problem, rows in result.items():
         ours = rows[OURS[0][0]]

@@ -21,6 +21,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -273,6 +274,11 @@ class Model:
     def n_dimensions(self) -> int:
         """Number of unconstrained coordinates."""
         return self.core.space.n_dimensions
+
+    @cached_property
+    def data_size(self) -> int:
+        """Number of entries of the largest data array."""
+        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=1)
 
     @property
     def is_black_box(self) -> bool:

@@ -1,5 +1,7 @@
 """Log likelihoods that are wrong, odd or legal: rows 1 to 14 of the table of bad input, a sentence each."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
@@ -19,8 +21,20 @@ def run(log_likelihood, method=QUICK, **options):
     return ev.evidence(Model(log_likelihood, NORMAL, name="mine", **options), method, seed=0)
 
 
-def run_black_box(log_likelihood, method=QUICK, **options):
-    return ev.evidence(Model.black_box(log_likelihood, NORMAL, name="mine", **options), method, seed=0)
+CURRENT = []
+
+
+@cache
+def box(batched, zero_where_nan):
+    """One model for many tests: its likelihood is whatever `CURRENT` holds, so that its prior compiles once."""
+    return Model.black_box(
+        lambda params: CURRENT[-1](params), NORMAL, name="mine", batched=batched, zero_where_nan=zero_where_nan
+    )
+
+
+def run_black_box(log_likelihood, method=QUICK, batched=False, zero_where_nan=False):
+    CURRENT.append(log_likelihood)
+    return ev.evidence(box(batched, zero_where_nan), method, seed=0)
 
 
 def nan_on_the_left(params):
@@ -29,7 +43,7 @@ def nan_on_the_left(params):
 
 # Row 1
 def test_nan_stops_the_run_and_names_the_point():
-    message = r"the log likelihood of 'mine' is NaN at x=-[0-9.]+ \(after 1,024 evaluations\)\. Return -inf where the model is"
+    message = r"the log likelihood of 'mine' is NaN at x=-[0-9.]+ \(after [\d,]+ evaluations\)\. Return -inf where the model is"
     with pytest.raises(NonFiniteLikelihood, match=message):
         run(nan_on_the_left)
     with pytest.raises(NonFiniteLikelihood, match=r"is NaN at x=-"):
@@ -60,12 +74,12 @@ def test_plus_infinity_stops_the_run():
     with pytest.raises(NonFiniteLikelihood, match=message):
         run(lambda p: jnp.where(p["x"] > 1.0, jnp.inf, 0.0))
     with pytest.raises(NonFiniteLikelihood, match=message):
-        run(lambda p: jnp.where(p["x"] > 1.0, jnp.inf, 0.0), zero_where_nan=True)
+        run_black_box(lambda p: np.where(p["x"] > 1.0, np.inf, 0.0), batched=True, zero_where_nan=True)
 
 
 # Row 3
 def test_minus_infinity_is_zero_likelihood():
-    found = run(lambda p: jnp.where(p["x"] > 0.0, 0.0, -jnp.inf))
+    found = run_black_box(lambda p: np.where(p["x"] > 0.0, 0.0, -np.inf), batched=True)
     z = (found.log_evidence - np.log(0.5)) / found.log_evidence_se
     print(found, "z", z)
     assert abs(z) < 4.5
@@ -76,15 +90,16 @@ def test_minus_infinity_is_zero_likelihood():
 # Row 4
 def test_no_support_says_how_little_of_the_prior_can_have_any():
     message = r"no draw in 1,024 from the prior of 'mine' has a likelihood above zero: less than 0.003 of the prior's mass"
+    model = Model(lambda p: jnp.where(p["x"] > 50.0, 0.0, -jnp.inf), NORMAL, name="mine")
     for method in (None, QUICK, SMALL_SMC, ev.Laplace()):
         with pytest.raises(NoSupport, match=message):
-            run(lambda p: jnp.where(p["x"] > 50.0, 0.0, -jnp.inf), method)
+            ev.evidence(model, method, seed=0)
 
 
 # Row 5
 @pytest.mark.parametrize("method", [QUICK, SMALL_SMC], ids=["prior mean", "smc"])
 def test_a_constant_likelihood_gives_the_constant_exactly(method):
-    found = run(lambda p: 3.25, method)
+    found = run_black_box(lambda p: 3.25, method)
     assert (found.log_evidence, found.log_evidence_se) == (3.25, 0.0)
     assert found.status.is_ok
 
@@ -172,12 +187,12 @@ def test_a_dictionary_is_refused():
 # Row 11
 def test_a_likelihood_that_is_not_a_logarithm_draws_a_warning():
     with pytest.warns(UserWarning, match=r"all log likelihoods lie between 0 and 1 .*is this the likelihood itself\?"):
-        run(lambda p: jnp.exp(-(p["x"] ** 2)))
+        run_black_box(lambda p: np.exp(-(p["x"] ** 2)), batched=True)
 
 
 # Row 12
 def test_single_precision_is_accepted_when_small_and_suspect_when_large():
-    assert run(lambda p: jnp.asarray(-p["x"], jnp.float32)).status.is_ok
+    assert run_black_box(lambda p: np.float32(-p["x"])).status.is_ok
     found = run(lambda p: jnp.asarray(-1e7 - 100.0 * p["x"] ** 2, jnp.float32))
     assert found.status.level is Level.SUSPECT
     assert "carry only single precision (steps of 1)" in found.explain()

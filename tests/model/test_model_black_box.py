@@ -1,5 +1,6 @@
 """Black boxes: any Python function of NumPy values, called with copies, its exceptions passed on."""
 
+import re
 from functools import cache
 
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import evidentia as ev
 from evidentia import Model
 from evidentia.errors import BadType, ShapeError
 
-PRIOR = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1), "s": dist.LogNormal(0.0, 1.0)}
+PRIOR = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1), "s": dist.Normal(0.0, 1.0)}
 METHOD = ev.Importance(n_draws=1000, n_pilot=500)
 
 
@@ -25,24 +26,31 @@ def batch(params):
     return -0.5 * ((params["x"] - 0.3) ** 2).sum(axis=1) * params["s"]
 
 
+CURRENT = []
+
+
 @cache
-def evidence_of(kind):
-    if kind == "jax":
-        model = Model(lambda p: -0.5 * jnp.sum((p["x"] - 0.3) ** 2) * p["s"], PRIOR)
-    else:
-        model = Model.black_box(batch if kind == "batched" else one_point, PRIOR, batched=kind == "batched")
-    return ev.evidence(model, ev.PriorMean(n_draws=1000), seed=5)
+def box(batched):
+    """One model for several tests: its likelihood is whatever `CURRENT` holds, so that its prior compiles once."""
+    return Model.black_box(lambda params: CURRENT[-1](params), PRIOR, batched=batched)
+
+
+def evidence_of(fn, batched):
+    CURRENT.append(fn)
+    return ev.evidence(box(batched), ev.PriorMean(n_draws=1000), seed=5)
 
 
 def test_one_point_batched_and_compiled_likelihoods_give_the_same_digits():
-    values = [evidence_of(kind).log_evidence for kind in ("one point", "batched", "jax")]
+    compiled = Model(lambda p: -0.5 * jnp.sum((p["x"] - 0.3) ** 2) * p["s"], PRIOR)
+    values = [found.log_evidence for found in (evidence_of(one_point, False), evidence_of(batch, True))]
+    values.append(ev.evidence(compiled, ev.PriorMean(n_draws=1000), seed=5).log_evidence)
     np.testing.assert_allclose(values, values[0], rtol=1e-12)
 
 
 def test_evaluate_works_without_tracing():
-    model = Model.black_box(one_point, PRIOR)
-    assert model.is_black_box
-    log_prior, log_likelihood = model.evaluate(x=np.array([0.3, 1.3]), s=4.0)
+    CURRENT.append(one_point)
+    assert box(False).is_black_box
+    log_prior, log_likelihood = box(False).evaluate(x=np.array([0.3, 1.3]), s=4.0)
     assert log_likelihood == pytest.approx(-2.0, rel=1e-14)
     assert np.isfinite(log_prior)
 
@@ -71,9 +79,9 @@ def spoil_batch(params):
 
 @pytest.mark.parametrize(("fn", "batched"), [(spoil_point, False), (spoil_batch, True)], ids=["one point", "batched"])
 def test_a_likelihood_that_spoils_its_argument_changes_nothing(fn, batched):
-    found = ev.evidence(Model.black_box(fn, PRIOR, batched=batched), ev.PriorMean(n_draws=1000), seed=5)
-    assert found.log_evidence == pytest.approx(evidence_of("one point").log_evidence, rel=1e-12)
-    assert found.status.is_ok
+    found, clean = evidence_of(fn, batched), evidence_of(batch if batched else one_point, batched)
+    assert found.log_evidence == clean.log_evidence
+    assert found.status == clean.status
 
 
 def test_a_likelihood_cannot_change_the_data():
@@ -114,7 +122,8 @@ def test_an_exception_on_a_batch_says_so():
     model = Model.black_box(crash, {"x": dist.Normal()}, batched=True, name="mesh")
     with pytest.raises(SimulatorCrashed) as caught:
         ev.evidence(model, METHOD, seed=0)
-    assert "raised by the log likelihood of 'mesh' on a batch of 1024 points." in caught.value.__notes__
+    (note,) = caught.value.__notes__
+    assert re.fullmatch(r"raised by the log likelihood of 'mesh' on a batch of \d+ points\.", note)
 
 
 def test_points_outside_the_support_never_reach_the_function():
@@ -132,7 +141,7 @@ def test_points_outside_the_support_never_reach_the_function():
 
 def test_a_batch_function_for_single_points_is_told_which_flag_to_set():
     model = Model.black_box(lambda p: -float(np.sum(p["x"] ** 2)), {"x": dist.Normal()}, batched=True)
-    with pytest.raises(ShapeError, match=r"1024 points at once \(batched=True\) and returned shape \(\), not \(1024,\)"):
+    with pytest.raises(ShapeError, match=r"(\d+) points at once \(batched=True\) and returned shape \(\), not \(\1,\)"):
         ev.evidence(model, METHOD, seed=0)
 
 

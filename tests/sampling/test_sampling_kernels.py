@@ -27,7 +27,7 @@ from evidentia.sampling.kernels.random_walk import RandomWalk
 from evidentia.sampling.kernels.slice import Slice
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.sweep import sweep
-from evidentia.sampling.tune import tuning_of
+from evidentia.sampling.tune import side_by_side, tuning_of
 from evidentia.seeding import Key
 
 BETA = 0.3
@@ -68,8 +68,9 @@ def moved(model, kernel, scale, position, mean, covariance, seed):
     loop = Loop(progress=False)
     log_prior, log_likelihood = log_densities(model, position, loop)
     start = State(position, log_prior, log_likelihood, None)
-    tuning = tuning_of(mean, covariance, scale)
-    swept = sweep(model, kernel, start, N_MOVES, BETA, tuning, Key(seed).child("moves"), loop)
+    # Two blocks of points with tunings of their own, as two islands would have.
+    tuning = side_by_side([tuning_of(mean, covariance, scale), tuning_of(mean - 0.3, 0.7 * covariance, scale)])
+    swept = sweep(model, kernel, start, N_MOVES, BETA, tuning, Key(seed).generator(), loop)
     assert swept.position.shape == (N_MOVES, *position.shape)
     again = log_densities(model, swept.position[-1], loop)
     np.testing.assert_allclose(swept.log_prior[-1], again[0], rtol=1e-9, atol=1e-9)
@@ -171,7 +172,7 @@ def test_no_move_leads_out_of_an_impossible_starting_point_unless_it_is_possible
     assert (log_likelihood == -np.inf).all()
     start = State(position, log_prior, log_likelihood, None)
     tuning = tuning_of(np.full(2, 1 / 3), np.diag([0.06, 0.06]), 1.0)
-    swept = sweep(walled(), Independent(), start, 3, BETA, tuning, Key(4), loop)
+    swept = sweep(walled(), Independent(), start, 3, BETA, tuning, Key(4).generator(), loop)
     inside = np.isfinite(swept.log_likelihood[-1])
     assert inside.any()
     assert (swept.position[-1][~inside] == -1.0).all()

@@ -1,9 +1,11 @@
 """The host loop: evaluations counted, budgets kept, interruptions heard."""
 
 import os
+import re
 import signal
 import threading
 import time
+from functools import cache
 
 import numpy as np
 import numpyro.distributions as dist
@@ -24,24 +26,32 @@ INFINITELY = 10**9
 
 
 class Counted:
-    """A NumPy likelihood that counts points and calls, and can do something at one call."""
+    """A NumPy likelihood that counts its points, and can do something when it has seen so many."""
 
-    def __init__(self, batched=True, at_call=INFINITELY, action=lambda: None):
-        self.points = self.calls = 0
-        self.batched, self.at_call, self.action = batched, at_call, action
+    def __init__(self, batched=True, after=INFINITELY, action=lambda: None):
+        self.points = 0
+        self.batched, self.after, self.action = batched, after, action
 
     def __call__(self, params):
-        self.calls += 1
         self.points += len(params["x"]) if self.batched else 1
-        if self.calls == self.at_call:
+        if self.points >= self.after:
+            self.after = INFINITELY
             self.action()
         return -2.0 * ((params["x"] - 0.3) ** 2).sum(axis=-1)
 
 
+@cache
+def model(batched):
+    """One model for all tests: its likelihood is whatever `CURRENT` holds, so that its prior compiles once."""
+    return Model.black_box(lambda params: CURRENT[-1](params), PRIOR, batched=batched, name="counted")
+
+
+CURRENT = []
+
+
 def run(method, counted=None, **options):
-    counted = counted or Counted()
-    model = Model.black_box(counted, PRIOR, batched=counted.batched, name="counted")
-    return ev.evidence(model, method, seed=1, **options), counted
+    CURRENT.append(counted or Counted())
+    return ev.evidence(model(CURRENT[-1].batched), method, seed=1, **options), CURRENT[-1]
 
 
 # -- counting -------------------------------------------------------------------------------------------------------
@@ -126,15 +136,16 @@ def test_a_population_that_is_stopped_hands_over_its_finished_rungs():
     record = found.record
     assert isinstance(record, PathRun) and not record.complete
     assert len(record.log_likelihood) == len(record.betas) == len(record.n_moves) >= 1
-    # It stops at the first tick beyond the limit: within one call of two moves for each of four islands.
+    # It stops at the first tick beyond the limit: one call of two moves for each of four islands, and the first looks.
     assert 1400 <= counted.points <= 1400 + 2 * 40 + 12
 
 
 def test_a_budget_holds_for_all_repeats_together():
     found, _ = run(GIVEN, budget=Budget(likelihoods=5000), repeats=10)
     assert found.status.level is Level.FAILED
-    assert len(found.repeats) == 5  # 1,024 first looks and 4 x 1,000 draws pass 5,000: the fifth run is stopped
-    assert all(repeat.status.is_ok for repeat in found.repeats[:4])
+    assert 4 <= len(found.repeats) <= 5  # 1,024 first looks and 4 x 1,000 draws pass 5,000
+    assert all(repeat.status.is_ok for repeat in found.repeats[:3])
+    assert 5000 <= found.cost.n_likelihood <= 5100
     assert "the budget of 5,000 likelihoods is spent" in found.explain()
 
 
@@ -155,22 +166,23 @@ def interrupt():
 
 def test_the_first_ctrl_c_ends_the_run_with_what_it_has():
     before = signal.getsignal(signal.SIGINT)
-    found, counted = run(ev.SMC(n_particles=40), Counted(at_call=30, action=interrupt), repeats=3)
+    found, counted = run(ev.SMC(n_particles=40), Counted(after=1400, action=interrupt), repeats=3)
     assert found.status.level is Level.FAILED
     assert len(found.repeats) == 1
     assert isinstance(found.record, PathRun)
-    assert counted.calls < 60
+    assert counted.points < 1700
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_interrupted_population_says_that_it_was_interrupted():
-    # BUG when written: the reason is lost: "stopped ...; give a larger budget", code "stopped", for Ctrl-C as for a budget.
-    found, _ = run(ev.SMC(n_particles=40), Counted(at_call=30, action=interrupt))
-    assert "interrupt" in found.explain()
+    found, _ = run(ev.SMC(n_particles=40), Counted(after=1400, action=interrupt))
+    assert found.status.reasons[0].code == "interrupted"
+    # BUG when written: the sentence of an interrupted run still says "give a larger budget".
+    assert "larger budget" not in found.explain()
 
 
 def test_importance_sampling_says_that_it_was_interrupted():
-    found, _ = run(METHODS["importance"], Counted(at_call=8, action=interrupt))
+    found, _ = run(METHODS["importance"], Counted(after=1400, action=interrupt))
     assert found.status.reasons[0].code == "interrupted"
     assert "interrupted by the user" in found.explain()
 
@@ -182,7 +194,7 @@ def test_the_second_ctrl_c_raises_at_once():
         time.sleep(0.2)  # the handler runs in the main thread before this returns
 
     with pytest.raises(KeyboardInterrupt):
-        run(ev.SMC(n_particles=40), Counted(at_call=30, action=twice))
+        run(ev.SMC(n_particles=40), Counted(after=1400, action=twice))
 
 
 def test_a_run_in_another_thread_leaves_signals_alone():
@@ -198,7 +210,7 @@ def test_progress_goes_to_stderr_and_is_cleared(capsys):
     run(GIVEN, progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "importance  1,000 draws from the proposal" in captured.err
+    assert re.search(r"\rimportance  .* evaluations  \d+ s", captured.err)
     assert captured.err.endswith("\r")
     run(GIVEN, progress=False)
     assert capsys.readouterr().err == ""

@@ -1,20 +1,26 @@
 """Mode finding: several modes, none, and those that run away."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 import pytest
 
 from evidentia import Model, zoo
+from evidentia.records import Draws
+from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.mode import Search, find_modes
-from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
 
 
-def search(model, settings=None, seed=0):
+def search(model, settings=None, seed=0, widths=1.0):
+    """Modes from 500 starts to choose among, drawn around zero in the unconstrained space."""
     loop = Loop(progress=False)
-    draws = Workbench(model, Key(seed), loop).prior()
+    position = np.random.default_rng(seed).normal(size=(500, model.n_dimensions)) * widths
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    draws = Draws(position, log_likelihood, log_prior, n_drawn=500)
     return find_modes(model, draws, Key(seed).child("modes"), loop, settings), loop
 
 
@@ -25,9 +31,13 @@ def two_peaks(params):
     return jnp.logaddexp(left, right)
 
 
+@cache
+def bimodal():
+    return Model(two_peaks, {"x": dist.Normal(0.0, 2.0).expand([2]).to_event(1)})
+
+
 def test_both_modes_of_a_bimodal_target_are_found_the_heavier_first():
-    model = Model(two_peaks, {"x": dist.Normal(0.0, 2.0).expand([2]).to_event(1)})
-    found, _ = search(model)
+    found, _ = search(bimodal(), widths=2.0)
     assert len(found.usable) == 2
     shrink = 4.0 / 4.1  # the normal prior pulls each peak to 4 / 4.1 of its place
     np.testing.assert_allclose(found.usable[0].position, 2.0 * shrink, atol=1e-6)
@@ -63,7 +73,7 @@ def test_units_of_the_parameters_do_not_matter():
         lambda p: -0.5 * jnp.sum((p["x"] / scales - 1.0) ** 2),
         {"x": dist.Normal(jnp.zeros(3), jnp.asarray(scales)).to_event(1)},
     )
-    (mode,) = search(model)[0].usable
+    (mode,) = search(model, widths=scales)[0].usable
     np.testing.assert_allclose(mode.position / scales, 0.5, atol=1e-6)
     np.testing.assert_allclose(np.sqrt(np.diag(mode.covariance)) / scales, np.sqrt(0.5), rtol=1e-6)
 
@@ -86,7 +96,7 @@ def test_a_saddle_is_left_not_taken_for_a_peak():
 
 
 def test_a_mode_that_runs_away_is_not_converged():
-    found, _ = search(zoo.example("E15").model, Search(n_starts=8, max_iterations=60))
+    found, _ = search(zoo.example("E15").model, Search(n_starts=8, max_iterations=60), widths=3.0)
     best = max(found.modes, key=lambda mode: mode.log_density)
     print(best.log_density, best.decrement, best.position[:2])
     assert not best.converged
@@ -101,8 +111,7 @@ def test_a_search_stopped_by_a_wall_says_so():
 
 
 def test_modes_do_not_depend_on_the_number_of_climbers_that_are_left():
-    model = Model(two_peaks, {"x": dist.Normal(0.0, 2.0).expand([2]).to_event(1)})
-    search(model, seed=1)
-    before = dict(model.core.traces)
-    search(model, seed=2)
-    assert model.core.traces == before
+    search(bimodal(), seed=1)
+    before = dict(bimodal().core.traces)
+    search(bimodal(), seed=2)
+    assert bimodal().core.traces == before

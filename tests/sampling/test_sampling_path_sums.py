@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from evidentia.methods.smc import genealogical_se, path_sums
+from evidentia.methods import smc
+from evidentia.methods.smc import path_sums
 from evidentia.records import PathRun
 from evidentia.sampling.population import increments
 
@@ -110,6 +111,10 @@ def test_a_constant_likelihood_has_no_error():
 # -- genealogy ------------------------------------------------------------------------------------------------------
 
 
+def genealogical_se(run):
+    return smc.genealogical_se(run, path_sums(run).islands)
+
+
 def test_with_one_rung_descent_is_the_weights_own_error():
     weights = np.array([1.0, 2.0, 3.0, 6.0])
     se, n_eves = genealogical_se(path_run([0.0, 1.0], [np.log(weights)[None]]))
@@ -142,6 +147,20 @@ def test_one_ancestor_of_all_is_as_unequal_as_it_gets():
     se, n_eves = genealogical_se(run)
     assert se == pytest.approx(1.0, abs=1e-12)
     assert n_eves == 1
+
+
+def test_what_rounding_adds_in_resampling_is_taken_off():
+    # Weights 1, 2, 3 deserve 1/2, 1 and 3/2 copies of three: rounding varies by (1/4 + 0 + 1/4) / 3^2.
+    first, last = 2.0 * np.log([[1.0, 2.0, 3.0]]), 2.0 * np.log([[1.0, 1.0, 4.0]])
+    run = path_run([0.0, 0.5, 1.0], [first, last], eves=[1, 2, 2])
+    shares = np.array([0.0, 1.0, 5.0]) / 6.0
+    expected = ((shares - 1 / 3) ** 2).sum() * 3 / 2 - 0.5 / 9
+    assert genealogical_se(run)[0] == pytest.approx(math.sqrt(expected), abs=1e-12)
+
+
+def test_less_than_rounding_adds_is_no_error():
+    first = 2.0 * np.log([[1.0, 2.0, 3.0]])
+    assert genealogical_se(path_run([0.0, 0.5, 1.0], [first, np.zeros((1, 3))]))[0] == 0.0
 
 
 def test_a_path_that_reached_one_is_complete():

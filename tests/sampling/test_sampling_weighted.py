@@ -13,7 +13,7 @@ from evidentia.numerics.weights import Weights
 from evidentia.sampling.evaluate import log_densities, prior_positions
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.proposals import Gaussian
-from evidentia.sampling.tune import fit_tuning
+from evidentia.sampling.tune import fit_tuning, side_by_side, tuning_of
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
 
@@ -119,9 +119,10 @@ def test_tuning_is_the_weighted_mean_and_covariance():
     keep = 1.0 - 3.0 / (3.0 + 1.0 / (share @ share))
     expected = covariance * keep
     np.fill_diagonal(expected, np.diag(covariance))
-    np.testing.assert_allclose(tuning.mean, mean, rtol=1e-12)
-    np.testing.assert_allclose(tuning.factor @ tuning.factor.T, expected, rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(tuning.inverse @ tuning.factor, np.eye(3), atol=1e-10)
+    assert tuning.mean.shape == (1, 3) and tuning.factor.shape == (1, 3, 3)
+    np.testing.assert_allclose(tuning.mean[0], mean, rtol=1e-12)
+    np.testing.assert_allclose(tuning.factor[0] @ tuning.factor[0].T, expected, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(tuning.inverse[0] @ tuning.factor[0], np.eye(3), atol=1e-10)
     assert tuning.scale == 1.7
 
 
@@ -136,4 +137,18 @@ def test_tuning_is_definite_whatever_the_draws(case):
     }[case]
     tuning = fit_tuning(x, np.ones(len(x)), 1.0)
     assert np.isfinite(tuning.factor).all() and np.isfinite(tuning.inverse).all()
-    assert (np.diag(tuning.factor) > 0).all()
+    assert (np.diag(tuning.factor[0]) > 0).all()
+
+
+def test_blocks_of_points_keep_tunings_of_their_own():
+    rng = np.random.default_rng(2)
+    means = rng.normal(size=(2, 3))
+    factors = [np.tril(rng.normal(size=(3, 3)), -1) + np.diag(rng.uniform(0.5, 2.0, 3)) for _ in range(2)]
+    tuning = side_by_side([tuning_of(m, f @ f.T, 1.0) for m, f in zip(means, factors, strict=True)])
+    z = rng.normal(size=(10, 3))
+    placed = np.concatenate([means[i] + z[5 * i : 5 * i + 5] @ factors[i].T for i in range(2)])
+    pulled = np.concatenate([z[5 * i : 5 * i + 5] @ factors[i] for i in range(2)])
+    np.testing.assert_allclose(tuning.place(z), placed, atol=1e-12)
+    np.testing.assert_allclose(tuning.whiten(placed), z, atol=1e-12)
+    np.testing.assert_allclose(tuning.shape(z), placed - np.repeat(means, 5, axis=0), atol=1e-12)
+    np.testing.assert_allclose(tuning.pull(z), pulled, atol=1e-12)

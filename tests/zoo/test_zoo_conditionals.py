@@ -59,9 +59,12 @@ def compiled(id, index):
     block = model.conditionals[index]
     (name,) = block.block
 
-    def draw(key, state, beta):
-        noise = block.noise(key, (N_DRAWS,), beta, model.data, model.hyper)
+    def noise_of(seed, beta):
+        noise = block.noise(np.random.default_rng(seed), (N_DRAWS,), beta, model.data, model.hyper)
         assert all(leaf.shape[0] == N_DRAWS for leaf in jax.tree.leaves(noise))
+        return noise
+
+    def draw_from(noise, state, beta):
         drawn = jax.vmap(lambda one: block.draw(one, state, beta, model.data, model.hyper))(noise)
         assert set(drawn) == set(block.block)
         return drawn[name]
@@ -73,7 +76,12 @@ def compiled(id, index):
 
         return jax.vmap(at)(values)
 
-    return name, jax.jit(draw), jax.jit(log_density)
+    compiled_draw = jax.jit(draw_from)
+
+    def draw(seed, state, beta):
+        return compiled_draw(noise_of(seed, beta), state, beta)
+
+    return name, draw, jax.jit(log_density)
 
 
 def grid_moments(id, index, state, beta, draws):
@@ -121,7 +129,7 @@ def test_block_is_normalised_and_its_draws_follow_it(id, index):
     name, draw, _ = compiled(id, index)
     for seed, (state, beta) in enumerate((s, b) for s in states_of(id) for b in BETAS):
         with jax.enable_x64(True):
-            draws = np.asarray(draw(jax.random.key(seed), state, beta))
+            draws = np.asarray(draw(seed, state, beta))
         assert draws.dtype == np.float64
         assert draws.shape == (N_DRAWS, *state[name].shape)
         log_mass, mean, variance = grid_moments(id, index, state, beta, draws)

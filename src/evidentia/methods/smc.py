@@ -40,7 +40,7 @@ from evidentia.errors import BadInput
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
-from evidentia.numerics.weights import Weights
+from evidentia.numerics.weights import Weights, pareto_k
 from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
@@ -72,7 +72,7 @@ class SMC(Method):
     n_particles: int = 8000
     n_islands: int = 4
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.9))
-    moves: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=2, at_most=60))
+    moves: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=2, at_most=40))
     kernels: tuple[Kernel, ...] | None = None
     waste_free: bool = False
     look_from_mode: bool = True
@@ -116,7 +116,7 @@ class SMC(Method):
 
     def _estimate(self, model: Model, run: PathRun, key: Key, loop: Loop) -> Estimate:
         sums = path_sums(run)
-        genealogical, n_eves = genealogical_se(run)
+        genealogical, n_eves = genealogical_se(run, sums.islands)
         se: float | None = max(sums.se, genealogical)
         status = _status(run, sums, genealogical, n_eves)
         diagnostics: dict[str, Diagnostic] = {
@@ -175,12 +175,13 @@ def path_sums(run: PathRun) -> PathSums:
     for k, log_likelihood in enumerate(run.log_likelihood):
         log_weights = increments(log_likelihood, run.betas[k + 1] - run.betas[k])
         m, n = log_weights.shape
-        by_island = log_weights.reshape(m, run.n_islands, n // run.n_islands)
+        top = float(log_weights.max())
+        weights = np.exp(log_weights - top)
         with np.errstate(divide="ignore"):
-            islands += np.array([log_mean_exp(by_island[:, i].ravel()) for i in range(run.n_islands)])
-        weights = np.exp(log_weights - log_weights.max()).mean(axis=0)  # one value a particle: its states are one chain
-        spread.append(weights.std(ddof=1) / (weights.mean() * np.sqrt(n)))
-        worst = max(worst, Weights.of(log_weights.ravel()).pareto_k)
+            islands += top + np.log(weights.reshape(m, run.n_islands, -1).mean(axis=(0, 2)))
+        by_particle = weights.mean(axis=0)  # the states of one particle are one chain
+        spread.append(by_particle.std(ddof=1) / (by_particle.mean() * np.sqrt(n)))
+        worst = max(worst, pareto_k(log_weights.ravel()))
     sigma = np.asarray(spread)
     variance = float(sigma @ sigma)
     carried = 0.0
@@ -190,18 +191,17 @@ def path_sums(run: PathRun) -> PathSums:
     return PathSums(float(log_mean_exp(islands)), float(np.sqrt(variance)), islands, float(worst))
 
 
-def genealogical_se(run: PathRun) -> tuple[float, int]:
+def genealogical_se(run: PathRun, islands: Array) -> tuple[float, int]:
     """Error from how unequally the final weight is shared among the descendants of the first particles; and their number.
 
-    What resampling's own rounding adds is taken off: a particle that deserves c copies gets floor(c) or one more, a variance of
-    f (1 - f) with f the fraction of c, which says nothing of the weights (Lee & Whiteley's correction, for systematic
-    resampling).
+    `islands` are the islands' log evidences, in proportion to which they share the final weight. What resampling's own rounding
+    adds is taken off: a particle that deserves c copies gets floor(c) or one more, a variance of f (1 - f) with f the fraction
+    of c, which says nothing of the weights (Lee & Whiteley's correction, for systematic resampling).
     """
-    sums = path_sums(run)
     last = increments(run.log_likelihood[-1], run.betas[-1] - run.betas[-2])
     weights = np.exp(last - last.max()).sum(axis=0).reshape(run.n_islands, -1)
     weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    island = np.exp(sums.islands - sums.islands.max())
+    island = np.exp(islands - islands.max())
     shares = (weights * (island / island.sum())[:, None]).ravel()
     n_first = run.log_likelihood[0].size
     by_eve = np.bincount(run.eves[-1], weights=shares, minlength=n_first)

@@ -65,7 +65,7 @@ def run_chains(
     accepted, scale, n_left = [], float(tuning.scale), n_draws
     for k in range(-(-n_warmup // AT_ONCE) + -(-n_draws // AT_ONCE)):
         warming = k < -(-n_warmup // AT_ONCE)
-        part = sweep(model, kernel, state, AT_ONCE, 1.0, tuning._replace(scale=np.float64(scale)), key.child(k), loop)
+        part = sweep(model, kernel, state, AT_ONCE, 1.0, tuning._replace(scale=np.float64(scale)), rng, loop)
         loop.tick(f"{'warm-up' if warming else 'chains'}  acceptance {part.acceptance:.2f}")
         state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
         if warming:

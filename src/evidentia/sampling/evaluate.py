@@ -33,7 +33,7 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
             loop.tick(f"{start + len(part):,} of {len(position):,} points")
         log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:
-        core, block = model.core, block_size(model.data)
+        core, block = model.core, block_size(model.data_size)
 
         def build() -> Callable[..., Any]:
             return lambda points, data, hyper: JaxWorld(core, data, hyper, block).density(points)

@@ -200,7 +200,7 @@ def _curvature(model: Model, position: Array, widths: Array, at_once: int, loop:
     if model.is_black_box:
         return _by_differences(model, position, 0.03 * widths, loop)
     core, n, d = model.core, *position.shape
-    block = max(1, block_size(model.data) // max(d, 1))
+    block = max(1, block_size(model.data_size) // max(d, 1))
     padded = np.concatenate([position, np.broadcast_to(position[:1], (at_once - n, d))])
 
     def build() -> Callable[..., Any]:

@@ -12,7 +12,7 @@ tried on the same rung, and whichever forgets faster for its cost serves the run
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule
 from evidentia.sampling.sweep import Swept, sweep
-from evidentia.sampling.tune import fit_tuning
+from evidentia.sampling.tune import fit_tuning, side_by_side
 from evidentia.seeding import Key
 
 IntArray = NDArray[np.int64]
@@ -150,83 +150,70 @@ def run_along_path(
     return _record(model, n_islands, betas, rungs, log_weights, resample)
 
 
-class _Island(NamedTuple):
-    """The resampled particles of one island, and the tuning that the *other* islands give it."""
+class _Start(NamedTuple):
+    """The resampled particles of all islands, block by block, with the tuning that the *other* islands give each."""
 
-    start: State
+    state: State
     eves: IntArray
     tuning: Tuning
 
 
-def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, key: Key | None) -> list[_Island]:
+def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, key: Key | None) -> _Start:
     """Resample within each island (not without a key), and tune each island's moves on the others.
 
     A kernel shaped by the very particles that it moves is not invariant for them: in d dimensions with N particles the
     bias grows like d^2 / N, and was 24 nats for 1,000 particles in 100 dimensions before islands tuned each other.
     """
-    d = rung.position.shape[-1]
-    uniforms = np.zeros(n_islands) if key is None else key.generator().random(n_islands)
     size = n_particles // n_islands
     m, n = rung.log_likelihood.shape
-
-    def block(array: Any, i: int) -> Any:
-        return array.reshape(m, n_islands, n // n_islands, *array.shape[2:])[:, i].reshape(-1, *array.shape[2:])
-
-    parts = [[block(a, i) for a in (rung.position, rung.log_prior, rung.log_likelihood)] for i in range(n_islands)]
-    logs = [block(log_weights, i) for i in range(n_islands)]
-    eves = [block(np.tile(rung.eves, (m, 1)), i) for i in range(n_islands)]
-    top = float(log_weights.max())
-    weights = [np.exp(log - top) for log in logs]
-    islands = []
+    uniforms = np.zeros(n_islands) if key is None else key.generator().random(n_islands)
+    index = np.arange(m * n).reshape(m, n_islands, n // n_islands).swapaxes(0, 1).reshape(n_islands, -1)
+    position = rung.position.reshape(m * n, -1)
+    logs = log_weights.ravel()
+    weights = np.exp(logs - logs.max())
+    alive = [i for i in range(n_islands) if weights[index[i]].any()]
+    chosen, tunings = [], []
     for i in range(n_islands):
-        others = [j for j in range(n_islands) if j != i] or [i]
-        tuning = fit_tuning(np.concatenate([parts[j][0] for j in others]), np.concatenate([weights[j] for j in others]), 1.0)
+        others = np.concatenate([index[j] for j in range(n_islands) if j != i or n_islands == 1])
+        tunings.append(fit_tuning(position[others], weights[others], 1.0))
         if key is None:
-            chosen = np.arange(size)
-        elif not np.isfinite(logs[i]).any():  # every particle of this island is impossible: start it from the others
-            alive = next(j for j in others if np.isfinite(logs[j]).any())
-            parts[i], eves[i] = parts[alive], eves[alive]
-            chosen = systematic(logs[alive], float(uniforms[i]), size)
-        else:
-            chosen = systematic(logs[i], float(uniforms[i]), size)
-        position, log_prior, log_likelihood = (a[chosen] for a in parts[i])
-        islands.append(_Island(State(position.reshape(size, d), log_prior, log_likelihood, None), eves[i][chosen], tuning))
-    return islands
+            chosen.append(index[i])
+            continue
+        source = index[i if i in alive else alive[0]]  # an island whose particles are all impossible starts from another
+        chosen.append(source[systematic(logs[source], float(uniforms[i]), size)])
+    rows = np.concatenate(chosen)
+    state = State(position[rows], rung.log_prior.ravel()[rows], rung.log_likelihood.ravel()[rows], None)
+    return _Start(state, rung.eves[rows % n], side_by_side(tunings))
 
 
-def _move(model: Model, islands: list[_Island], beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop) -> _Rung:
+def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop) -> _Rung:
     """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours."""
-    states = [island.start for island in islands]
-    n = sum(len(state.log_prior) for state in states)
-    parts: list[list[Swept]] = []
+    state = start.state
+    n = len(state.log_prior)
+    rng = key.generator()
+    before_moves = _centred(start.tuning, state)
+    parts: list[Swept] = []
     left, memory, n_moves = 1.0, 1.0, 0
     lefts: list[float] = []
     while not _forgotten(lefts, memory, moves) and n_moves < moves.at_most:
         kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
         before, spent = left, loop.n_likelihood + GRADIENT_COST * loop.n_gradient
-        part = []
-        for i, (island, state) in enumerate(zip(islands, states, strict=True)):
-            tuning = island.tuning._replace(scale=np.float64(scale))
-            part.append(sweep(model, kernel, state, moves.at_once, beta, tuning, key.child(len(parts), i), loop))
+        tuning = start.tuning._replace(scale=np.float64(scale))
+        part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop)
         parts.append(part)
         n_moves += moves.at_once
-        acceptance = float(np.mean([p.acceptance for p in part]))
-        loop.tick(f"beta {beta:.3g}  moves {n_moves}  acceptance {acceptance:.2f}")
-        choice.scales[choice.current] = kernel.next_scale(scale, acceptance)
-        states = [State(p.position[-1], p.log_prior[-1], p.log_likelihood[-1], None) for p in part]
-        left, memory = _correlations(islands, states)
+        loop.tick(f"beta {beta:.3g}  moves {n_moves}  acceptance {part.acceptance:.2f}")
+        choice.scales[choice.current] = kernel.next_scale(scale, part.acceptance)
+        state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+        left, memory = _correlations(before_moves, _centred(start.tuning, state))
         cost = (loop.n_likelihood + GRADIENT_COST * loop.n_gradient - spent) / n
         lefts.append(left)
         choice.measure(float(np.log(before / max(left, 0.01)) / cost))
         if left > moves.correlation and len(parts) >= 2 and len(choice.kernels) > 1:
             choice.reconsider()
-    stacked = [
-        np.concatenate([np.concatenate([getattr(p, name) for p in part], axis=1) for part in parts])
-        for name in Swept._fields[:3]
-    ]
-    acceptance = float(np.mean([p.acceptance for part in parts for p in part]))
-    eves = np.concatenate([island.eves for island in islands])
-    return _Rung(stacked[0], stacked[1], stacked[2], eves, acceptance, left, memory, n_moves)
+    stacked = [np.concatenate([getattr(part, name) for part in parts]) for name in Swept._fields[:3]]
+    acceptance = float(np.mean([part.acceptance for part in parts]))
+    return _Rung(stacked[0], stacked[1], stacked[2], start.eves, acceptance, left, memory, n_moves)
 
 
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
@@ -243,21 +230,18 @@ def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
     return memory <= moves.correlation and len(lefts) > 4 and lefts[-1] > 0.9 * lefts[-5]
 
 
-def _correlations(islands: list[_Island], states: list[State]) -> tuple[float, float]:
+def _centred(tuning: Tuning, state: State) -> Array:
+    """White coordinates and log likelihood of each particle, less their means, in units of their root sum of squares."""
+    columns = np.column_stack([tuning.whiten(state.position), state.log_likelihood])
+    columns -= columns.mean(axis=0)
+    size = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    varies = size > 1e-9 * max(1.0, float(size.max()))  # what is constant has nothing to remember
+    return columns * np.where(varies, 1.0 / np.where(varies, size, 1.0), 0.0)
+
+
+def _correlations(before: Array, after: Array) -> tuple[float, float]:
     """Correlations between the particles' start and now: the largest over coordinates, and the log likelihood's."""
-    tuning = islands[0].tuning
-
-    def columns(state: State) -> Array:
-        z = (state.position - tuning.mean) @ tuning.inverse.T
-        return np.column_stack([z, state.log_likelihood])
-
-    before = np.concatenate([columns(island.start) for island in islands])
-    after = np.concatenate([columns(state) for state in states])
-    before = before - before.mean(axis=0)
-    after = after - after.mean(axis=0)
-    scale = np.sqrt((before**2).sum(axis=0) * (after**2).sum(axis=0))
-    varies = scale > 1e-12 * max(1.0, float(scale.max()))  # what is constant has nothing to remember
-    correlation = np.where(varies, (before * after).sum(axis=0) / np.where(varies, scale, 1.0), 0.0)
+    correlation = np.einsum("ij,ij->j", before, after)
     return float(correlation.max()), float(max(correlation[-1], 0.0))
 
 

@@ -14,7 +14,6 @@ from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
-from evidentia.seeding import Key
 
 
 class Swept(NamedTuple):
@@ -27,20 +26,20 @@ class Swept(NamedTuple):
 
 
 def sweep(
-    model: Model, kernel: Kernel, start: State, n_moves: int, beta: float, tuning: Tuning, key: Key, loop: Loop
+    model: Model, kernel: Kernel, start: State, n_moves: int, beta: float, tuning: Tuning, rng: np.random.Generator, loop: Loop
 ) -> Swept:
     """Move every point `n_moves` times and keep every state.
 
     Compiled once for a model, a kernel, a number of moves and of points; beta, tuning, noise and data are arguments.
     """
     n = start.position.shape[0]
-    noise = kernel.noise(key.generator(), n_moves, n, model, beta)
+    noise = kernel.noise(rng, n_moves, n, model, beta)
     args = (start.position, start.log_prior, start.log_likelihood, noise, tuning, np.float64(beta))
     if model.is_black_box:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             out = _moves(NumpyWorld(model), kernel, *args)
     else:
-        core, block = model.core, block_size(model.data)
+        core, block = model.core, block_size(model.data_size)
 
         def build() -> Callable[..., Any]:
             def run(data: Any, hyper: Any, *rest: Any) -> Any:

@@ -29,6 +29,12 @@ def fit_tuning(position: Array, weights: Array, scale: float) -> Tuning:
     return tuning_of(mean, covariance, scale)
 
 
+def side_by_side(tunings: list[Tuning]) -> Tuning:
+    """One tuning for points in blocks, from one for each block; the scale is the first one's."""
+    mean, factor, inverse = (np.concatenate([tuning[i] for tuning in tunings]) for i in range(3))
+    return Tuning(mean, factor, inverse, tunings[0].scale)
+
+
 def tuning_of(mean: Array, covariance: Array, scale: float) -> Tuning:
     """A `Tuning` from a mean and a covariance, which is made definite if rounding left it otherwise."""
     spread = np.sqrt(np.diag(covariance))
@@ -42,4 +48,4 @@ def tuning_of(mean: Array, covariance: Array, scale: float) -> Tuning:
             jitter = max(10.0 * jitter, 1e-12)
     factor = spread[:, None] * factor
     inverse = np.linalg.inv(factor)
-    return Tuning(mean, factor, inverse, np.float64(scale))
+    return Tuning(mean[None], factor[None], inverse[None], np.float64(scale))

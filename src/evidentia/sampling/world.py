@@ -53,10 +53,9 @@ class World(Protocol):
         ...
 
 
-def block_size(data: Any) -> int:
-    """How many points to evaluate together, given the size of the data."""
-    largest = max((int(np.size(leaf)) for leaf in jax.tree.leaves(data)), default=1)
-    return int(np.clip(BLOCK_NUMBERS // max(largest, 1), 1, BLOCK_POINTS))
+def block_size(data_size: int) -> int:
+    """How many points to evaluate together, given the size of the model's largest data array."""
+    return max(1, min(BLOCK_NUMBERS // max(data_size, 1), BLOCK_POINTS))
 
 
 def over_points(fn: Callable[[Any], Any], points: Any, block: int) -> Any:

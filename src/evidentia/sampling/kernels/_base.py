@@ -26,12 +26,36 @@ class State(NamedTuple):
 
 
 class Tuning(NamedTuple):
-    """What the present rung looks like: mean, Cholesky factor and its inverse, and the kernel's one scale."""
+    """What the present rung looks like: mean, Cholesky factor and its inverse, and the kernel's one scale.
 
-    mean: Any
-    factor: Any
-    inverse: Any
+    The points of a batch stand in equal blocks (islands), and each block has a mean and factor of its own: leading axis K.
+    """
+
+    mean: Any  # (K, d)
+    factor: Any  # (K, d, d)
+    inverse: Any  # (K, d, d)
     scale: Any
+
+    def whiten(self, position: Any) -> Any:
+        """Coordinates in which each block's draws have mean zero and unit covariance."""
+        k, d = self.mean.shape
+        centred = position.reshape(k, -1, d) - self.mean[:, None, :]
+        return (centred @ self.inverse.swapaxes(1, 2)).reshape(-1, d)
+
+    def shape(self, z: Any) -> Any:
+        """White steps in the shape of each block's draws; the inverse of `whiten` but for the mean."""
+        k, d = self.mean.shape
+        return (z.reshape(k, -1, d) @ self.factor.swapaxes(1, 2)).reshape(-1, d)
+
+    def place(self, z: Any) -> Any:
+        """The points whose white coordinates are z."""
+        k, d = self.mean.shape
+        return (self.shape(z).reshape(k, -1, d) + self.mean[:, None, :]).reshape(-1, d)
+
+    def pull(self, gradient: Any) -> Any:
+        """Gradients with respect to the white coordinates."""
+        k, d = self.mean.shape
+        return (gradient.reshape(k, -1, d) @ self.factor).reshape(-1, d)
 
 
 class Info(NamedTuple):

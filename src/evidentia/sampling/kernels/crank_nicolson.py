@@ -9,7 +9,7 @@ leaves that t invariant for every r in (0, 1], so only the target's departure fr
 ratio: pi(z') t(z) / (pi(z) t(z')). At r = 1 it forgets z; as r falls it becomes a random walk that knows the scale of
 where it is. For a target near to its fitted t, acceptance hardly falls with dimension. One density and no gradient a
 move. The t frame, rather than a Gaussian one, keeps points in the tails moving (Kamatani 2018 for the heavy-tailed
-version; Cotter et al. 2013 for the Gaussian one; Grumitt et al. 2023 use it within sequential Monte Carlo).
+version; Cotter et al. 2013 for the Gaussian one; Grumitt et al. 2024 use it within sequential Monte Carlo).
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class CrankNicolson:
         """One proposal and its verdict."""
         xp = world.xp
         nu, d = self.degrees_of_freedom, state.position.shape[1]
-        z = (state.position - tuning.mean) @ tuning.inverse.T
+        z = tuning.whiten(state.position)
         radius = xp.sum(z * z, axis=1)
         precision = noise["gamma"] / (0.5 * (nu + radius))
         fresh = noise["step"] / xp.sqrt(precision)[:, None]
         z_new = xp.sqrt(1.0 - tuning.scale**2) * z + tuning.scale * fresh
-        position = tuning.mean + z_new @ tuning.factor.T
+        position = tuning.place(z_new)
         log_prior, log_likelihood = world.density(position)
         log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
         proposed = State(position, log_prior, log_likelihood, state.gradient)

@@ -56,11 +56,11 @@ class HMC:
         momentum = noise["momentum"]
 
         def kick(p: Any, gradient: Any, share: float) -> Any:
-            return p + share * size * (gradient @ tuning.factor)
+            return p + share * size * tuning.pull(gradient)
 
         def leap(carry: Any) -> Any:  # two half kicks meet in one full one; the last is taken back by half below
             position, p, gradient, _, _ = carry
-            position = position + size * (p @ tuning.factor.T)
+            position = position + size * tuning.shape(p)
             log_prior, log_likelihood, gradient = world.gradient(position, beta)
             return position, kick(p, gradient, 1.0), gradient, log_prior, log_likelihood
 

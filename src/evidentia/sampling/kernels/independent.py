@@ -61,8 +61,8 @@ class Independent:
         def log_t(z: Any) -> Any:
             return -0.5 * (nu + d) * xp.log1p(xp.sum(z * z, axis=1) / nu)
 
-        old = (state.position - tuning.mean) @ tuning.inverse.T
-        position = tuning.mean + noise["draw"] @ tuning.factor.T
+        old = tuning.whiten(state.position)
+        position = tuning.place(noise["draw"])
         log_prior, log_likelihood = world.density(position)
         log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
         proposed = State(position, log_prior, log_likelihood, state.gradient)

@@ -52,7 +52,7 @@ class RandomWalk:
     def step(self, world: World, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
         """One proposal and its verdict."""
         xp = world.xp
-        position = state.position + tuning.scale * (noise["step"] @ tuning.factor.T)
+        position = state.position + tuning.scale * tuning.shape(noise["step"])
         log_prior, log_likelihood = world.density(position)
         log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
         proposed = State(position, log_prior, log_likelihood, state.gradient)

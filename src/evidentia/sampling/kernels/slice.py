@@ -56,7 +56,7 @@ class Slice:
         """Step out on both sides, then shrink until inside."""
         xp = world.xp
         n = state.position.shape[0]
-        line = noise["direction"] @ tuning.factor.T
+        line = tuning.shape(noise["direction"])
         height = tempered(state.log_prior, state.log_likelihood, beta, xp) + noise["log_height"]
 
         def look(at: Any, active: Any) -> tuple[Any, Any, Any, Any, Any, Any]:

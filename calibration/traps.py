@@ -1,0 +1,81 @@
+"""Never confidently wrong: every method on every trap of the zoo, over many seeds.
+
+A run is *right* when it is `ok` and the truth lies within four of its reported errors, *flagged* when it is not `ok`
+(whatever its number), and *confidently wrong* otherwise. The table is kept in `traps.csv` beside this file.
+
+    python calibration/traps.py            # 20 seeds, two processes
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import multiprocessing
+import sys
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "traps.csv"
+COLUMNS = ("trap", "method", "runs", "right", "flagged", "confidently_wrong", "worst_error", "largest_z", "reasons")
+
+
+def cell(task: tuple[str, str, int]) -> dict[str, object]:
+    """All seeds of one method on one trap."""
+    import evidentia as ev
+
+    trap, method, runs = task
+    example = ev.zoo.example(trap)
+    right = flagged = wrong = 0
+    worst = largest = 0.0
+    reasons: set[str] = set()
+    for seed in range(runs):
+        chosen = None if method == "default" else method
+        result = ev.evidence(example.model, chosen, seed=seed, progress=False)
+        error = abs(result.log_evidence - example.log_evidence)
+        worst = max(worst, error)
+        if not result.status.is_ok:
+            flagged += 1
+            reasons |= {reason.code for reason in result.status.reasons}
+        elif error <= 4.0 * result.error + 1e-9:
+            right += 1
+            largest = max(largest, error / result.error if result.error else 0.0)
+        else:
+            wrong += 1
+            largest = max(largest, error / result.error if result.error else float("inf"))
+    row = {
+        "trap": trap,
+        "method": method,
+        "runs": runs,
+        "right": right,
+        "flagged": flagged,
+        "confidently_wrong": wrong,
+        "worst_error": f"{worst:.3f}",
+        "largest_z": f"{largest:.2f}",
+        "reasons": " ".join(sorted(reasons)),
+    }
+    print("  ".join(f"{row[c]!s:>{w}}" for c, w in zip(COLUMNS, (8, 11, 4, 5, 5, 5, 9, 7, 0), strict=True)), flush=True)
+    return row
+
+
+def main() -> int:
+    """Run all cells and write the table."""
+    import evidentia as ev
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    tasks = [(trap, method, options.runs) for trap in ev.zoo.S_IDS for method in (*ev.methods(), "default")]
+    print("    trap  method       runs  right  flagged  wrong  worst error  largest z")
+    with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=5) as pool:
+        rows = list(pool.imap(cell, tasks, chunksize=1))
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    wrong = sum(int(str(row["confidently_wrong"])) for row in rows)
+    print(f"{wrong} confidently wrong of {sum(int(str(row['runs'])) for row in rows)} runs; written to {RESULTS.name}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

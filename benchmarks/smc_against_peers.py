@@ -24,6 +24,7 @@ OURS = [("evidentia", "ours.py", "default"), ("evidentia, 2,000 particles", "our
 PEERS = [
     ("BlackJAX random walk", "peer_blackjax.py", "rw"),
     ("BlackJAX random walk, ESS 0.9", "peer_blackjax.py", "rw-ess0.9"),
+    ("BlackJAX random walk, ESS 0.9, 50 moves", "peer_blackjax.py", "rw-ess0.9-50"),
     ("BlackJAX random walk, float32", "peer_blackjax.py", "rw-float32"),
     ("BlackJAX HMC", "peer_blackjax.py", "hmc"),
     ("BlackJAX HMC, ESS 0.9", "peer_blackjax.py", "hmc-ess0.9"),

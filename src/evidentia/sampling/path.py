@@ -70,7 +70,8 @@ class AdaptiveESS:
         low = max(min(low, np.log1p(-beta) - 1.0), np.log(ON_SUPPORT))
         while surplus(low) < 0.0 and low > np.log(ON_SUPPORT):
             low = max(low - 20.0, float(np.log(ON_SUPPORT)))
-        log_step = find_root(surplus, low, float(np.log1p(-beta)), 1e-3, 60)
+        # How exactly the share is met does not matter, and every look sums over all particles.
+        log_step = find_root(surplus, low, float(np.log1p(-beta)), 1e-3, 60, value_tolerance=0.005)
         return float(min(1.0, beta + np.exp(log_step)))
 
 

@@ -6,8 +6,8 @@ random walk's covariance is 2.38^2 / d times that of the particles; HMC's invers
 their variances alone (with longer trajectories), and its step size follows the acceptance rate (target 0.65).
 
 BlackJAX has no default for ESS, step size or leaps, so these settings are ours. A dozen were tried on the two Gaussians
-with one to five seeds each, and the better ones kept; on the other two problems nothing was searched. Leaps matter: with
-the full matrix, 4 or 10 instead of 5 end 0.4 to 2 nats off in 20 dimensions.
+with one to five seeds each, and the better ones kept; on the other two problems nothing was searched. Leaps matter:
+with the full matrix, 4 or 10 instead of 5 end 0.4 to 2 nats off in 20 dimensions.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results.csv"
 MODELS = ("E1", "E2", "E3a", "E4", "E6", "E8", "E9a", "E11", "E12", "E13", "E14a", "E15n", "E16a")
 METHODS = {"importance": MODELS, "smc": (*MODELS, "E15")}
-FIRST_SEED = 20_000
+FIRST_SEED = 40_000
 COLUMNS = (
     "method", "model", "runs", "bias", "bias_allowance", "rms_z", "hits95", "hits50", "silent", "median_se", "flagged",
     "seconds_per_run", "passed",

@@ -27,6 +27,11 @@ from evidentia.result import Status
 
 if TYPE_CHECKING:
     from evidentia.records import Draws
+    from evidentia.sampling.loop import Loop
+
+
+# Points evaluated twice, and together and apart.
+N_LOOK = 3
 
 
 class Verdict(enum.Enum):
@@ -92,12 +97,16 @@ def check_model(model: Model, n_draws: int, seed: int) -> Report:
     return Report(model.name, findings)
 
 
-def preflight(model: Model, draws: Draws) -> Status:
+def preflight(model: Model, draws: Draws, loop: Loop) -> Status:
     """The cheap checks that every run makes on its first prior draws; doubts go into the result's status."""
     status = Status.ok()
     checks = [_looks_like_a_log(draws), _precision(draws)]
     if model.is_black_box:
-        checks += [_deterministic(model, draws), _batch_equals_single(model, draws)]
+        checks.append(_deterministic(model, draws))
+        loop.count(n_likelihood=2 * N_LOOK)
+        if checks[-1].verdict is Verdict.FINE and model.core.batched:  # a noisy one could not be told from a mixing one
+            checks.append(_batch_equals_single(model, draws))
+            loop.count(n_likelihood=2 * N_LOOK)
     for finding in checks:
         if finding.verdict is Verdict.WRONG:
             raise BadInput(f"{model.name!r}: {finding.sentence}")
@@ -140,7 +149,7 @@ def _first_points(model: Model, draws: Draws, n: int) -> dict[str, np.ndarray]:
 def _deterministic(model: Model, draws: Draws) -> Finding:
     if not model.is_black_box:
         return Finding("determinism", Verdict.FINE, "a traced function gives the same value every time.")
-    params = _first_points(model, draws, 3)
+    params = _first_points(model, draws, N_LOOK)
     first, second = black_box_values(model, params), black_box_values(model, params)
     if np.array_equal(first, second, equal_nan=True):
         return Finding("determinism", Verdict.FINE, "three points evaluated twice gave the same values.")
@@ -155,7 +164,7 @@ def _deterministic(model: Model, draws: Draws) -> Finding:
 def _batch_equals_single(model: Model, draws: Draws) -> Finding:
     if not (model.is_black_box and model.core.batched):
         return Finding("batch", Verdict.FINE, "points are evaluated by one function.")
-    params = _first_points(model, draws, 3)
+    params = _first_points(model, draws, N_LOOK)
     together = black_box_values(model, params)
     try:
         alone = [black_box_values(model, {k: v[i : i + 1] for k, v in params.items()})[0] for i in range(len(together))]
@@ -209,7 +218,8 @@ def _precision(draws: Draws) -> Finding:
             "subtract a constant from the log likelihood."
         )
         return Finding("precision", Verdict.DOUBTFUL, sentence)
-    rounded = values.astype(np.float32).astype(np.float64)
+    with np.errstate(over="ignore"):
+        rounded = values.astype(np.float32).astype(np.float64)
     if len(values) > 20 and np.array_equal(rounded, values) and np.ptp(values) > 0 and largest > 1e4:
         sentence = (
             f"values near {largest:.3g} carry only single precision (steps of {np.spacing(np.float32(largest)):.1g}): compute "

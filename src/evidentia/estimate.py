@@ -28,13 +28,17 @@ from evidentia.methods.importance import Importance
 from evidentia.methods.smc import SMC
 from evidentia.model import Model
 from evidentia.numerics.uncertainty import combine_repeats
+from evidentia.records import PathRun
 from evidentia.result import Cost, Estimate, Evidence, Kind, Level, Repeat, Status
+from evidentia.sampling.evaluate import saturated_share
 from evidentia.sampling.loop import Budget, Loop, Stopped
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key, check_seed
 
 # Chance of calling honest repeats scattered, below which they are.
 SCATTER_CHANCE = 1e-3
+# Share of the weight at the very edge of a support that no proper posterior has.
+EDGE_SHARE = 0.01
 
 
 def evidence(
@@ -110,10 +114,11 @@ def _run(model: Model, method: Method, seed: int, repeats: int, progress: bool |
             key = Key(seed).child(method.name, i)
             bench = Workbench(model, key, loop)
             try:
-                seen = preflight(model, bench.prior()) if i == 0 else Status.ok()
+                seen = preflight(model, bench.prior(), loop) if i == 0 else Status.ok()
                 estimate = method.run(model, bench, key)
+                seen = seen.and_(_edge_status(model, estimate))
             except Stopped as stop:
-                sentence = f"{stop}: no evidence yet; run it again{' with a larger budget' if stop.code == 'budget' else ''}."
+                sentence = f"no evidence yet: {stop}."
                 seen = Status.failed(stop.code, sentence)
                 estimate = Estimate(np.nan, None, no_se_because=sentence)
             estimates.append(_with_status(estimate, seen))
@@ -160,6 +165,21 @@ def _nan_status(loop: Loop) -> Status:
         "nan-as-zero",
         f"the log likelihood was NaN at {loop.n_nan:,} points, which were taken as impossible (zero_where_nan): make sure that "
         "they are.",
+    )
+
+
+def _edge_status(model: Model, estimate: Estimate) -> Status:
+    """Doubt a result whose weight lies where the parameters have run into the edge of their support."""
+    draws = estimate.record.final if isinstance(estimate.record, PathRun) else estimate.record
+    if draws is None or estimate.status.level is Level.FAILED:
+        return Status.ok()
+    share = saturated_share(model, draws)
+    if share < EDGE_SHARE:
+        return Status.ok()
+    return Status.suspect(
+        "edge",
+        f"{share:.0%} of the posterior's weight lies where a parameter cannot be told from the edge of its support: the "
+        "likelihood may be unbounded there and the evidence infinite; look at the parameters near their bounds.",
     )
 
 

@@ -85,11 +85,13 @@ class Core:
         space: Space,
         black_box: bool,
         batched: bool,
+        pack: Callable[[Any], Any] | None = None,
     ) -> None:
         self.log_likelihood = log_likelihood
         self.space = space
         self.black_box = black_box
         self.batched = batched
+        self.pack = pack  # how a NumPyro model's (args, kwargs) become its data
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
@@ -207,7 +209,14 @@ class Model:
                 "(obs=...), or there is nothing to support."
             )
         label = str(name or getattr(fn, "__name__", "model"))
-        core = Core(log_likelihood, space, black_box=False, batched=False)
+        def pack(new: Any) -> list[Any]:
+            if isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], tuple) and isinstance(new[1], dict):
+                new = _split_arrays(new)[0]
+            if not isinstance(new, list) or len(new) != len(arrays):
+                raise BadInput(f"with_data takes (args, kwargs) like those of the NumPyro model {label!r}: {len(arrays)} arrays.")
+            return new
+
+        core = Core(log_likelihood, space, black_box=False, batched=False, pack=pack)
         model = cls(log_likelihood, fn, data=arrays, name=label, zero_where_nan=zero_where_nan, core=core)
         _check_traceable(model)
         return model
@@ -240,10 +249,12 @@ class Model:
 
     # -- the same model, other numbers -----------------------------------------------------------------------
 
-    def with_data(self, data: Any, name: str | None = None) -> Model:
+    def with_data(self, data: Any, name: str | None = None, data_id: str | None = None) -> Model:
         """The same model for other data of the same structure; what is compiled is reused."""
+        if self.core.pack is not None:
+            data = self.core.pack(data)
         data = _host_arrays(data, "data")
-        return replace(self, data=data, data_id=None, name=name or self.name, core=self._core_for(data, self.hyper))
+        return replace(self, data=data, data_id=data_id, name=name or self.name, core=self._core_for(data, self.hyper))
 
     def with_hyper(self, hyper: Any, name: str | None = None) -> Model:
         """The same model with other hyperparameters; what is compiled is reused."""
@@ -261,7 +272,7 @@ class Model:
         space = space_of(self.core.space.program, data, hyper)
         if space.sites == self.core.space.sites:
             return self.core
-        return Core(self.core.log_likelihood, space, self.core.black_box, self.core.batched)
+        return Core(self.core.log_likelihood, space, self.core.black_box, self.core.batched, self.core.pack)
 
     # -- what it is and has ----------------------------------------------------------------------------------
 
@@ -369,7 +380,7 @@ def _host_arrays(tree: Any, what: str) -> Any:
     """The tree with NumPy leaves, refusing what is not numbers, and floats that are not finite."""
 
     def leaf(x: Any) -> np.ndarray:
-        array = np.asarray(x)
+        array = np.array(x)  # a copy: what the caller does to his own array later must not change the model
         if array.dtype.kind not in "biuf":
             raise BadType(
                 f"{what} holds values of type {array.dtype} (for example {array.ravel()[:1]}): only numbers can be "
@@ -381,7 +392,9 @@ def _host_arrays(tree: Any, what: str) -> Any:
                 f"{what} holds {array[where]} at index {where}: drop or impute such rows before building the model; "
                 "nothing is dropped silently."
             )
-        return array.astype(np.float64) if array.dtype.kind == "f" else array
+        array = array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
+        array.flags.writeable = False
+        return array
 
     def is_array(x: Any) -> bool:  # a list of plain numbers is an array, not a tree of scalars
         return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(item, int | float) for item in x)
@@ -425,10 +438,13 @@ def _has_observed(program: Program, data: Any) -> bool:
 def _check_traceable(model: Model) -> None:
     """Run the likelihood on shapes only, and say in words what JAX would say in a traceback."""
     core = model.core
+    returned: list[Any] = []
 
     def one_point(key: jax.Array, data: Any, hyper: Any) -> Any:
         u = core.space.sample_prior(key, data, hyper)
-        return core.log_likelihood(core.space.constrain(u, data, hyper)[0], data, hyper)
+        value = core.log_likelihood(core.space.constrain(u, data, hyper)[0], data, hyper)
+        returned.append(type(value).__name__)
+        return value
 
     with jax.enable_x64(True):
         try:
@@ -444,8 +460,8 @@ def _check_traceable(model: Model) -> None:
                 "write it with jax.numpy, or give it to Model.black_box(...), which needs no tracing."
             ) from error
         except TypeError as error:
-            if "is not a valid JAX type" in str(error) or "NoneType" in str(error):
-                raise BadType("log_likelihood returned None: is its return statement missing?") from error
+            if returned:
+                raise BadType(f"log_likelihood returned a {returned[0]}: it must return one number.") from error
             raise _argument_help(model, error) from error
     if out is None:
         raise BadType("log_likelihood returned None: is its return statement missing?")

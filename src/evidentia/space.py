@@ -145,7 +145,9 @@ def space_of(program: Program, data: Any, hyper: Any) -> Space:
         try:
             jax.eval_shape(shapes_only, jax.random.key(0), data, hyper)
         except NotImplementedError as error:  # NumPyro's word for a distribution that cannot be drawn from
-            raise _improper("(a site that cannot be sampled)") from error
+            raise _improper("of a site that cannot be sampled") from error
+        except AssertionError as error:  # NumPyro's word for two sites of one name
+            raise BadInput(f"the prior's statements do not fit together: {error}. Every parameter needs its own name.") from error
     if not sites:
         raise BadInput("The prior has no parameters: a model needs at least one; give prior={'name': distribution}.")
     return Space(tuple(sites), program)
@@ -188,6 +190,8 @@ def _check_dictionary(prior: Mapping[Any, Any]) -> None:
     for name, value in prior.items():
         if not isinstance(name, str) or not name.strip():
             raise BadInput(f"prior has the parameter name {name!r}: names must be non-empty strings.")
+        if isinstance(value, dist.ImproperUniform):
+            raise _improper(repr(name))
         if not isinstance(value, dist.Distribution):
             raise BadType(
                 f"prior[{name!r}] is a {type(value).__name__}, not a NumPyro distribution; "
@@ -236,7 +240,7 @@ def _site(name: str, site: dict[str, Any]) -> Site:
     if isinstance(fn, dist.MaskedDistribution):
         raise BadInput(f"parameter {name!r} is masked: its prior would not integrate to one.")
     if isinstance(fn, dist.ImproperUniform):
-        raise _improper(name)
+        raise _improper(repr(name))
     _check_arguments(name, fn)
     free = jax.eval_shape(biject_to(fn.support).inv, site["value"]).shape
     return Site(name, tuple(site["value"].shape), tuple(free), str(fn.support))
@@ -244,7 +248,7 @@ def _site(name: str, site: dict[str, Any]) -> Site:
 
 def _improper(name: str) -> BadInput:
     return BadInput(
-        f"parameter {name!r} has an improper prior: the evidence is then undefined. "
+        f"parameter {name} has an improper prior: the evidence is then undefined. "
         "Give a proper one, for example a wide Normal or a Uniform with bounds you can defend."
     )
 
@@ -255,6 +259,6 @@ def _check_arguments(name: str, fn: dist.Distribution) -> None:
     if low is None or high is None or isinstance(low, jax.core.Tracer) or isinstance(high, jax.core.Tracer):
         return
     if not np.all(np.isfinite(np.asarray(low)) & np.isfinite(np.asarray(high))) and isinstance(fn, dist.Uniform):
-        raise _improper(name)
+        raise _improper(repr(name))
     if not np.all(np.asarray(low) < np.asarray(high)):
         raise BadInput(f"prior of {name!r}: low={low} is not below high={high}.")

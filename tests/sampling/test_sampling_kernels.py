@@ -39,6 +39,7 @@ KERNELS = {
     "crank-nicolson": (CrankNicolson(), 0.7),
     "crank-nicolson, short": (CrankNicolson(), 0.3),
     "hmc": (HMC(), 0.7),
+    "hmc, one long leap": (HMC(), 1.5),
     "slice": (Slice(), 2.0),
     "slice, narrow": (Slice(), 0.3),
 }

@@ -23,7 +23,7 @@ def test_a_first_step_keeps_the_share_of_effective_draws(fraction, scale):
     beta = AdaptiveESS(fraction).next_beta(log_likelihood, 0.0)
     share = ess_share(log_likelihood, beta)
     print(f"beta {beta:.4g}, share {share:.4f}")
-    assert share == pytest.approx(fraction, rel=0.01) or (beta == 1.0 and share > fraction)
+    assert share == pytest.approx(fraction, rel=0.01, abs=0.006) or (beta == 1.0 and share > fraction)
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9, 0.99])
@@ -32,7 +32,7 @@ def test_a_later_step_keeps_the_share_of_effective_draws(fraction, beta):
     log_likelihood = 1e4 * MILD
     step = AdaptiveESS(fraction).next_beta(log_likelihood, beta) - beta
     assert 0.0 < step < 1.0 - beta
-    assert ess_share(log_likelihood, step) == pytest.approx(fraction, rel=0.01)
+    assert ess_share(log_likelihood, step) == pytest.approx(fraction, rel=0.01, abs=0.006)
 
 
 @pytest.mark.parametrize("scale", [1e4, 1e17, 1e40])
@@ -63,7 +63,7 @@ def test_impossible_draws_below_the_share_do_not_disturb_the_step(zero):
     log_likelihood = np.concatenate([SHARP[:1600], np.full(400, zero)])
     beta = AdaptiveESS(0.5).next_beta(log_likelihood, 0.0)
     assert ON_SUPPORT < beta < 1.0
-    assert ess_share(log_likelihood, beta) == pytest.approx(0.5, rel=0.01)
+    assert ess_share(log_likelihood, beta) == pytest.approx(0.5, abs=0.006)
 
 
 @pytest.mark.parametrize("zero", [-np.inf, -1e300])
@@ -75,7 +75,7 @@ def test_many_impossible_draws_are_left_behind_first(zero):
     assert ess_share(log_likelihood, beta) == pytest.approx(0.3, rel=0.01)
     # On the support, the search goes on as if nothing had been impossible.
     following = schedule.next_beta(SHARP[:600], beta)
-    assert ess_share(SHARP[:600], following) == pytest.approx(0.5, rel=0.01)
+    assert ess_share(SHARP[:600], following) == pytest.approx(0.5, abs=0.006)
 
 
 def test_minus_1e100_used_as_zero_is_left_behind_like_the_others():
@@ -100,7 +100,7 @@ def test_one_possible_draw_among_impossible_ones_is_a_step():
 def test_a_point_of_zero_likelihood_has_no_density_at_any_beta():
     log_likelihood = np.array([-np.inf, -2.0, -1e300])
     np.testing.assert_array_equal(tempered(np.zeros(3), log_likelihood, 0.5, np), [-np.inf, -1.0, -5e299])
-    np.testing.assert_array_equal(tempered(np.zeros(3), log_likelihood, ON_SUPPORT, np)[:2], [-np.inf, -2e-100])
+    np.testing.assert_array_equal(tempered(np.zeros(3), log_likelihood, ON_SUPPORT, np)[:2], [-np.inf, -2.0 * ON_SUPPORT])
 
 
 def climb(schedule):

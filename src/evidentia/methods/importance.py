@@ -52,7 +52,7 @@ class Importance(Method):
     proposal: Proposal | None = None
     degrees_of_freedom: float = 5.0
     defensive: float = 0.1
-    n_pilot: int = 4_000
+    n_pilot: int = 8_000
 
     name: ClassVar[str] = "importance"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})

@@ -36,7 +36,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import gammaincc
 
-from evidentia.errors import BadInput
+from evidentia.errors import BadInput, BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
@@ -93,6 +93,13 @@ class SMC(Method):
             )
         if self.kernels is not None and not self.kernels:
             raise BadInput("SMC(kernels=()): give at least one kernel, or None to have them chosen.")
+        if not hasattr(self.schedule, "next_beta"):
+            raise BadType(f"SMC(schedule={self.schedule!r}): give a schedule object such as AdaptiveESS(0.9).")
+        if not isinstance(self.moves, Moves):
+            raise BadType(f"SMC(moves={self.moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
+        for kernel in self.kernels or ():
+            if not hasattr(kernel, "step"):
+                raise BadType(f"SMC(kernels=...): {kernel!r} is not a kernel; give objects such as HMC().")
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
@@ -111,7 +118,8 @@ class SMC(Method):
             bench.loop,
         )
         if not run.complete:
-            return _stopped(run, "interrupted" if bench.loop.interrupted else "budget")
+            assert bench.loop.stopped is not None
+            return _stopped(run, bench.loop.stopped)
         return self._estimate(model, run, key, bench.loop)
 
     def _estimate(self, model: Model, run: PathRun, key: Key, loop: Loop) -> Estimate:
@@ -256,7 +264,9 @@ def _status(run: PathRun, sums: PathSums, genealogical: float, n_eves: int) -> S
                 "particles and moves, and compare with Importance.",
             )
         )
-    scatter = sums.islands.std(ddof=1) ** 2 * (run.n_islands - 1) / (run.n_islands * max(sums.se, genealogical) ** 2)
+    with np.errstate(invalid="ignore"):  # an island that met no likelihood has log evidence -inf: infinite scatter
+        spread = np.nan_to_num(sums.islands.var(ddof=1), nan=np.inf)
+    scatter = spread * (run.n_islands - 1) / (run.n_islands * max(sums.se, genealogical) ** 2)
     if gammaincc((run.n_islands - 1) / 2, scatter / 2) < SCATTER_CHANCE:
         status = status.and_(
             Status.suspect(
@@ -316,9 +326,6 @@ def _look_from_mode(
     return Status.ok(), more
 
 
-def _stopped(run: PathRun, code: str) -> Estimate:
-    sentence = (
-        f"stopped at beta = {run.betas[-1]:.3g} of 1: no evidence yet, the finished rungs are in the record; give a larger "
-        "budget or fewer particles."
-    )
-    return Estimate(np.nan, None, status=Status.failed(code, sentence), no_se_because=sentence, record=run)
+def _stopped(run: PathRun, why: Stopped) -> Estimate:
+    sentence = f"no evidence yet, the rungs up to beta = {run.betas[-1]:.3g} of 1 are in the record: {why}."
+    return Estimate(np.nan, None, status=Status.failed(why.code, sentence), no_se_because=sentence, record=run)

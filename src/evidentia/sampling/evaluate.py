@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from evidentia.errors import NonFiniteLikelihood, NoSupport
+from evidentia.errors import BadInput, NonFiniteLikelihood, NoSupport
 from evidentia.model import Model, describe_point
 from evidentia.records import Array, Draws
 from evidentia.sampling.loop import Loop
@@ -28,8 +28,7 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
         parts = []
         for start in range(0, len(position), BLACK_BOX_AT_ONCE):
             part = position[start : start + BLACK_BOX_AT_ONCE]
-            parts.append(NumpyWorld(model).density(part))
-            loop.count(n_likelihood=len(part))
+            parts.append(NumpyWorld(model, loop).density(part))
             loop.tick(f"{start + len(part):,} of {len(position):,} points")
         log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:
@@ -91,12 +90,45 @@ def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
     """n draws from the prior with their log likelihoods; `NoSupport` if every one is impossible."""
     position = prior_positions(model, n, key)
     log_prior, log_likelihood = log_densities(model, position, loop)
+    if not np.isfinite(log_prior).any():
+        raise BadInput(
+            f"the prior of {model.name!r} is zero or not a number at all of its own draws: check its arguments"
+            f"{'' if model.hyper is None else f' (hyper={model.hyper})'}."
+        )
     if not np.isfinite(log_likelihood).any():
         raise NoSupport(
             f"no draw in {n:,} from the prior of {model.name!r} has a likelihood above zero: less than {3 / n:.1g} of the "
             "prior's mass can have any (95 % sure). Check the likelihood, or give a prior that covers its support."
         )
     return Draws(position, log_likelihood, log_prior, n_drawn=n)
+
+
+def saturated_share(model: Model, draws: Draws) -> float:
+    """Share of the draws' weight where the map to the parameters has lost the point: it cannot be mapped back.
+
+    A bounded parameter cannot be told from its bound beyond |u| = 36 or so; nothing is asked unless some draw is far out.
+    """
+    log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
+    weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight).any() else np.zeros(len(log_weight))
+    weight = np.where(np.isfinite(draws.position).all(axis=1), weight, 0.0)
+    far = (np.abs(np.where(weight[:, None] > 0, draws.position, 0.0)) > 15.0).any(axis=1)
+    if not weight.sum() > 0 or (weight[far].sum() < 1e-3 * weight.sum()):
+        return 0.0
+    core = model.core
+
+    def build() -> Callable[..., Any]:
+        def there_and_back(points: Any, data: Any, hyper: Any) -> Any:
+            return jax.vmap(lambda u: core.space.unconstrain(core.space.constrain(u, data, hyper)[0], data, hyper))(points)
+
+        return there_and_back
+
+    some = np.flatnonzero(far)[:: max(1, int(far.sum()) // 1024)][:1024]
+    points = np.concatenate([draws.position[some], np.zeros((1024 - len(some), draws.position.shape[1]))])
+    with jax.enable_x64(True):
+        back = np.asarray(core.compiled("there and back", build)(points, model.data, model.hyper))[: len(some)]
+    with np.errstate(invalid="ignore"):
+        lost = ~(np.abs(back - draws.position[some]) < 0.1).all(axis=1)
+    return float((weight[some] * lost).sum() / max(weight[some].sum(), 1e-300) * weight[far].sum() / weight.sum())
 
 
 def with_parameters(model: Model, draws: Draws) -> Draws:

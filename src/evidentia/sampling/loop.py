@@ -56,6 +56,7 @@ class Loop:
         self.n_hessian = 0
         self.n_nan = 0
         self.interrupted = False
+        self.stopped: Stopped | None = None
         self._show = sys.stderr.isatty() if progress is None else progress
         self._begun = time.perf_counter()
         self._shown = 0.0
@@ -81,11 +82,18 @@ class Loop:
         """Say what is going on, and raise `Stopped` if it must end."""
         self._print(message)
         if self.interrupted:
-            raise Stopped("interrupted", f"interrupted by the user ({message})")
+            self.stop("interrupted", f"interrupted by the user ({message}); run it again")
         if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:
-            raise Stopped("budget", f"the budget of {self.budget.likelihoods:,} likelihoods is spent ({message})")
+            self.stop(
+                "budget", f"the budget of {self.budget.likelihoods:,} likelihoods is spent ({message}); give a larger one"
+            )
         if self.seconds >= self.budget.seconds:
-            raise Stopped("budget", f"the budget of {self.budget.seconds:g} s is spent ({message})")
+            self.stop("budget", f"the budget of {self.budget.seconds:g} s is spent ({message}); give a larger one")
+
+    def stop(self, code: str, message: str) -> None:
+        """End the run: raises `Stopped`, and remembers why."""
+        self.stopped = Stopped(code, message)
+        raise self.stopped
 
     def _print(self, message: str) -> None:
         if not self._show or time.perf_counter() - self._shown < 0.1:

@@ -226,7 +226,8 @@ def _curvature(model: Model, position: Array, widths: Array, at_once: int, loop:
     value, gradient, precision = (np.array(part)[:n] for part in out)
     loop.count(n_gradient=n, n_hessian=n)
     value = screened(model, position, value, loop)
-    return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))
 
 
 def _by_differences(model: Model, position: Array, steps: Array, loop: Loop) -> tuple[Array, Array, Array]:

@@ -18,8 +18,8 @@ from evidentia.numerics.rootfind import find_root
 from evidentia.records import Array
 
 # The first rung of a path whose likelihood is zero on part of the prior: small enough to change no finite
-# likelihood anybody computes, large enough that an impossible point (-inf, or -1e300 used for it) weighs nothing.
-ON_SUPPORT = 1e-100
+# likelihood anybody computes, large enough that an impossible point (-inf, or -1e100 used for it) weighs nothing.
+ON_SUPPORT = 1e-50
 
 
 def tempered(log_prior: Any, log_likelihood: Any, beta: Any, xp: Any) -> Any:
@@ -70,9 +70,11 @@ class AdaptiveESS:
         low = max(min(low, np.log1p(-beta) - 1.0), np.log(ON_SUPPORT))
         while surplus(low) < 0.0 and low > np.log(ON_SUPPORT):
             low = max(low - 20.0, float(np.log(ON_SUPPORT)))
+        if surplus(low) < 0.0:  # no step keeps enough: take the least, and let the weights tell
+            return _above(beta, beta + np.exp(low))
         # How exactly the share is met does not matter, and every look sums over all particles.
         log_step = find_root(surplus, low, float(np.log1p(-beta)), 1e-3, 60, value_tolerance=0.005)
-        return float(min(1.0, beta + np.exp(log_step)))
+        return _above(beta, beta + np.exp(log_step))
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,19 @@ class FixedLadder:
         """Refuse a ladder that is not one."""
         from evidentia.numerics.quadrature import check_ladder
 
-        check_ladder(np.asarray(self.betas, np.float64))
+        try:
+            check_ladder(np.asarray(self.betas, np.float64))
+        except ValueError as error:
+            raise BadInput(f"FixedLadder: {error}") from error
 
     def next_beta(self, log_likelihood: Array, beta: float) -> float:
         """See `Schedule`."""
         return min(b for b in self.betas if b > beta)
+
+
+def _above(beta: float, proposed: float) -> float:
+    """The proposed rung, at most 1 and at least the next number above the present one."""
+    return float(min(1.0, max(proposed, np.nextafter(beta, 2.0))))
 
 
 def _ess_share(shifted: Array, step: float) -> float:

@@ -27,7 +27,7 @@ from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule
 from evidentia.sampling.sweep import Swept, sweep
-from evidentia.sampling.tune import fit_tuning, side_by_side
+from evidentia.sampling.tune import Moments, tune_on_others
 from evidentia.seeding import Key
 
 IntArray = NDArray[np.int64]
@@ -36,6 +36,8 @@ IntArray = NDArray[np.int64]
 GRADIENT_COST = 2.0
 # Rungs after which a kernel that was not in use is tried again, its scale having had no chance to be tuned meanwhile.
 STALE = 8
+# Particles among which correlations are looked at.
+LOOK_AT = 4000
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,12 @@ def run_along_path(
     try:
         while True:
             beta = schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
+            if not beta > betas[-1]:
+                loop.stop(
+                    "stalled",
+                    f"beyond beta = {betas[-1]:.3g} the likelihood varies so much that no next step is a number; rescale the "
+                    "log likelihood or bound the prior",
+                )
             log_weights = increments(rung.log_likelihood, beta - betas[-1])
             if resample:
                 log_evidence += log_mean_exp(log_weights.ravel())
@@ -172,10 +180,10 @@ def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, 
     logs = log_weights.ravel()
     weights = np.exp(logs - logs.max())
     alive = [i for i in range(n_islands) if weights[index[i]].any()]
-    chosen, tunings = [], []
+    centre = np.average(position, axis=0, weights=weights)
+    groups = [Moments.of(position[rows], weights[rows], centre) for rows in index]
+    chosen = []
     for i in range(n_islands):
-        others = np.concatenate([index[j] for j in range(n_islands) if j != i or n_islands == 1])
-        tunings.append(fit_tuning(position[others], weights[others], 1.0))
         if key is None:
             chosen.append(index[i])
             continue
@@ -183,7 +191,7 @@ def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, 
         chosen.append(source[systematic(logs[source], float(uniforms[i]), size)])
     rows = np.concatenate(chosen)
     state = State(position[rows], rung.log_prior.ravel()[rows], rung.log_likelihood.ravel()[rows], None)
-    return _Start(state, rung.eves[rows % n], side_by_side(tunings))
+    return _Start(state, rung.eves[rows % n], tune_on_others(groups, centre))
 
 
 def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop) -> _Rung:
@@ -231,11 +239,15 @@ def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
 
 
 def _centred(tuning: Tuning, state: State) -> Array:
-    """White coordinates and log likelihood of each particle, less their means, in units of their root sum of squares."""
-    columns = np.column_stack([tuning.whiten(state.position), state.log_likelihood])
-    columns -= columns.mean(axis=0)
-    size = np.sqrt(np.einsum("ij,ij->j", columns, columns))
-    varies = size > 1e-9 * max(1.0, float(size.max()))  # what is constant has nothing to remember
+    """White coordinates and log likelihood of some particles, less their means, in units of their root sum of squares."""
+    k, d = tuning.mean.shape
+    some = slice(0, -(-LOOK_AT // k))  # as many from each island: a correlation needs no more to be told from a limit
+    position = state.position.reshape(k, -1, d)[:, some].reshape(-1, d)
+    columns = np.column_stack([tuning.whiten(position), state.log_likelihood.reshape(k, -1)[:, some].ravel()])
+    with np.errstate(over="ignore"):  # a log likelihood of -1e300 for zero: correlated with nothing
+        columns -= columns.mean(axis=0)
+        size = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    varies = np.isfinite(size) & (size > 1e-12)  # what is constant has nothing to remember
     return columns * np.where(varies, 1.0 / np.where(varies, size, 1.0), 0.0)
 
 

@@ -121,7 +121,7 @@ def at_modes(modes: tuple[Mode, ...], degrees_of_freedom: float = 5.0) -> Propos
     return components[0] if len(modes) == 1 else Mixture(components, tuple(float(s) for s in shares))
 
 
-WIDEN = 1.2
+WIDEN = 1.5
 
 
 def fitted(

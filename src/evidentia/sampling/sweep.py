@@ -37,7 +37,7 @@ def sweep(
     args = (start.position, start.log_prior, start.log_likelihood, noise, tuning, np.float64(beta))
     if model.is_black_box:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            out = _moves(NumpyWorld(model), kernel, *args)
+            out = _moves(NumpyWorld(model, loop), kernel, *args)
     else:
         core, block = model.core, block_size(model.data_size)
 
@@ -50,7 +50,8 @@ def sweep(
         with jax.enable_x64(True):
             out = jax.tree.map(np.asarray, core.compiled(("sweep", kernel), build)(model.data, model.hyper, *args))
     position, log_prior, log_likelihood, acceptance, n_likelihood, n_gradient, n_bad, bad = out
-    loop.count(n_likelihood=int(np.sum(n_likelihood)), n_gradient=int(np.sum(n_gradient)))
+    if not model.is_black_box:  # a black box counts its own calls
+        loop.count(n_likelihood=int(np.sum(n_likelihood)), n_gradient=int(np.sum(n_gradient)))
     if np.sum(n_bad):
         # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
         log_densities(model, bad[int(np.argmax(n_bad > 0))][None], loop)

@@ -26,9 +26,10 @@ class Workbench:
         self._posterior: Chains | None = None
 
     def prior(self) -> Draws:
-        """A thousand draws from the prior with their likelihoods: starting points, and a first look."""
+        """Draws from the prior with their likelihoods: starting points, and a first look (fewer for a costly black box)."""
         if self._prior is None:
-            self._prior = prior_draws(self.model, 1024, self._key.child("prior"), self.loop)
+            n = 256 if self.model.is_black_box else 1024
+            self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
         return self._prior
 
     def modes(self) -> Modes:

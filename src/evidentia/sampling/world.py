@@ -53,6 +53,14 @@ class World(Protocol):
         ...
 
 
+class Counter(Protocol):
+    """Whoever keeps the books of evaluations (the loop)."""
+
+    def count(self, n_likelihood: int = 0) -> None:
+        """Add evaluations made."""
+        ...
+
+
 def block_size(data_size: int) -> int:
     """How many points to evaluate together, given the size of the model's largest data array."""
     return max(1, min(BLOCK_NUMBERS // max(data_size, 1), BLOCK_POINTS))
@@ -113,9 +121,10 @@ class JaxWorld:
 
 @dataclass(frozen=True)
 class NumpyWorld:
-    """Plain NumPy around a black-box likelihood."""
+    """Plain NumPy around a black-box likelihood; it counts the points that it really asks about."""
 
     model: Model
+    counter: Counter
     xp: Any = np
 
     def density(self, position: Any, active: Any = None) -> tuple[Any, Any]:
@@ -125,6 +134,7 @@ class NumpyWorld:
         ask = inside if active is None else inside & np.asarray(active)
         log_likelihood = np.full(len(position), -np.inf)
         if ask.any():
+            self.counter.count(n_likelihood=int(ask.sum()))
             log_likelihood[ask] = black_box_values(self.model, {k: v[ask] for k, v in params.items()})
         return np.where(inside, log_prior, -np.inf), log_likelihood
 

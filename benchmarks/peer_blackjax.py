@@ -58,6 +58,7 @@ SETTINGS = {
     "rw-float32": Setting("rw", double=False),
     "hmc": Setting("hmc", n_moves=5),
     "hmc-ess0.9": Setting("hmc", target_ess=0.9, n_moves=2),
+    "hmc-ess0.9-5": Setting("hmc", target_ess=0.9, n_moves=5),
     "hmc-diagonal": Setting("hmc", n_moves=5, n_leaps=20, diagonal=True),
     "hmc-diagonal-ess0.9": Setting("hmc", target_ess=0.9, n_moves=2, n_leaps=20, diagonal=True),
     "hmc-float32": Setting("hmc", n_moves=5, double=False),

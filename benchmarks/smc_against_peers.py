@@ -24,15 +24,10 @@ OURS = [("evidentia", "ours.py", "default"), ("evidentia, 2,000 particles", "our
 PEERS = [
     ("BlackJAX random walk", "peer_blackjax.py", "rw"),
     ("BlackJAX random walk, ESS 0.9", "peer_blackjax.py", "rw-ess0.9"),
-    ("BlackJAX random walk, ESS 0.9, 50 moves", "peer_blackjax.py", "rw-ess0.9-50"),
-    ("BlackJAX random walk, float32", "peer_blackjax.py", "rw-float32"),
     ("BlackJAX HMC", "peer_blackjax.py", "hmc"),
     ("BlackJAX HMC, ESS 0.9", "peer_blackjax.py", "hmc-ess0.9"),
-    ("BlackJAX HMC, diagonal", "peer_blackjax.py", "hmc-diagonal"),
-    ("BlackJAX HMC, diagonal, ESS 0.9", "peer_blackjax.py", "hmc-diagonal-ess0.9"),
-    ("BlackJAX HMC, float32", "peer_blackjax.py", "hmc-float32"),
+    ("BlackJAX HMC, ESS 0.9, 5 moves", "peer_blackjax.py", "hmc-ess0.9-5"),
     ("particles waste-free", "peer_particles.py", "waste-free"),
-    ("particles waste-free, chains of 100", "peer_particles.py", "waste-free-long"),
     ("particles standard", "peer_particles.py", "standard"),
 ]
 

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evidentia.errors import BadInput, ShapeError
-from evidentia.model import Model, black_box_values, describe_point
+from evidentia.model import Model, black_box_values
 from evidentia.numerics.weights import Weights
 from evidentia.result import Status
+from evidentia.values import describe_point
 
 if TYPE_CHECKING:
     from evidentia.records import Draws

@@ -17,7 +17,6 @@ Four ways in:
 from __future__ import annotations
 
 import enum
-import hashlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,8 +29,10 @@ import numpy as np
 from numpyro import handlers
 from numpyro.distributions import Unit
 
+from evidentia.data import fingerprint, host_arrays, shapes, split_arrays
 from evidentia.errors import BadInput, BadType, ShapeError
 from evidentia.space import Params, Program, Space, program_of, space_of
+from evidentia.values import batch_of_values, check_value_type, describe_point, not_one_value, single_value
 
 if TYPE_CHECKING:
     from evidentia.check import Report
@@ -158,8 +159,8 @@ class Model:
         if not isinstance(self.name, str) or not self.name.strip():
             raise BadInput(f"name={self.name!r}: a model's name is a non-empty string.")
         set_ = object.__setattr__
-        set_(self, "data", _host_arrays(self.data, "data"))
-        set_(self, "hyper", _host_arrays(self.hyper, "hyper"))
+        set_(self, "data", host_arrays(self.data, "data"))
+        set_(self, "hyper", host_arrays(self.hyper, "hyper"))
         set_(self, "conditionals", tuple(self.conditionals))
         if self.core is None:
             if not callable(self.log_likelihood):
@@ -186,7 +187,7 @@ class Model:
         else (ints, strings, flags, None) is fixed. Refused with a sentence: `factor`, discrete latents, improper
         priors, subsampled plates, imputed data, priors inside `scale` or `mask`.
         """
-        arrays, rebuild = _split_arrays((args, kwargs))
+        arrays, rebuild = split_arrays((args, kwargs))
 
         def program(data: Any, hyper: Any) -> None:
             call_args, call_kwargs = rebuild(data)
@@ -201,7 +202,7 @@ class Model:
                     terms.append(jnp.sum(site["fn"].log_prob(site["value"])) * scale)
             return sum(terms)
 
-        arrays = _host_arrays(arrays, "data")
+        arrays = host_arrays(arrays, "data")
         space = space_of(program, arrays, None)
         if not _has_observed(program, arrays):
             raise BadInput(
@@ -211,7 +212,7 @@ class Model:
         label = str(name or getattr(fn, "__name__", "model"))
         def pack(new: Any) -> list[Any]:
             if isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], tuple) and isinstance(new[1], dict):
-                new = _split_arrays(new)[0]
+                new = split_arrays(new)[0]
             if not isinstance(new, list) or len(new) != len(arrays):
                 raise BadInput(f"with_data takes (args, kwargs) like those of the NumPyro model {label!r}: {len(arrays)} arrays.")
             return new
@@ -240,7 +241,7 @@ class Model:
         """
         if not callable(log_likelihood):
             raise BadType(f"log_likelihood is a {type(log_likelihood).__name__}, not a function.")
-        data, hyper = _host_arrays(data, "data"), _host_arrays(hyper, "hyper")
+        data, hyper = host_arrays(data, "data"), host_arrays(hyper, "hyper")
         fn = log_likelihood
         call = (lambda p, d, h: fn(p)) if data is None else (lambda p, d, h: fn(p, d))
         space = space_of(program_of(prior, hyper is not None), data, hyper)
@@ -253,21 +254,21 @@ class Model:
         """The same model for other data of the same structure; what is compiled is reused."""
         if self.core.pack is not None:
             data = self.core.pack(data)
-        data = _host_arrays(data, "data")
+        data = host_arrays(data, "data")
         return replace(self, data=data, data_id=data_id, name=name or self.name, core=self._core_for(data, self.hyper))
 
     def with_hyper(self, hyper: Any, name: str | None = None) -> Model:
         """The same model with other hyperparameters; what is compiled is reused."""
         if self.hyper is None:
             raise BadInput("this model has no hyperparameters: give hyper=... and a prior that is a function of it.")
-        hyper = _host_arrays(hyper, "hyper")
+        hyper = host_arrays(hyper, "hyper")
         return replace(self, hyper=hyper, name=name or self.name, core=self._core_for(self.data, hyper))
 
     def _core_for(self, data: Any, hyper: Any) -> Core:
         """This core, unless the new arguments change the space (more groups, other shapes)."""
         if (data is None) != (self.data is None) or (hyper is None) != (self.hyper is None):
             raise BadInput("data and hyper can be replaced, not added or removed: build a new Model for that.")
-        if _shapes((data, hyper)) == _shapes((self.data, self.hyper)):
+        if shapes((data, hyper)) == shapes((self.data, self.hyper)):
             return self.core
         space = space_of(self.core.space.program, data, hyper)
         if space.sites == self.core.space.sites:
@@ -344,7 +345,7 @@ def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarr
         except Exception as error:
             error.add_note(f"raised by the log likelihood of {model.name!r} on a batch of {n} points.")
             raise
-        return _batch_of_values(values, n)
+        return batch_of_values(values, n)
     out = np.empty(n)
     for i in range(n):
         point = {k: np.array(v[i]) for k, v in params.items()}
@@ -353,71 +354,11 @@ def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarr
         except Exception as error:
             error.add_note(f"raised by the log likelihood of {model.name!r} at {describe_point(params, i)}.")
             raise
-        out[i] = _single_value(value)
+        out[i] = single_value(value)
     return out
 
 
-def describe_point(params: Mapping[str, np.ndarray], i: int) -> str:
-    """Row i of a batch of parameters, in words."""
-    return ", ".join(f"{k}={np.array2string(np.asarray(v[i]), precision=6, threshold=8)}" for k, v in params.items())
-
-
-def fingerprint(data: Any) -> str:
-    """A short hash of the data's structure and bytes."""
-    leaves, structure = jax.tree.flatten(data)
-    digest = hashlib.sha256(str(structure).encode())
-    for leaf in leaves:
-        array = np.ascontiguousarray(leaf)
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()[:16]
-
-
 # -- checks at the door ----------------------------------------------------------------------------------------
-
-
-def _host_arrays(tree: Any, what: str) -> Any:
-    """The tree with NumPy leaves, refusing what is not numbers, and floats that are not finite."""
-
-    def leaf(x: Any) -> np.ndarray:
-        array = np.array(x)  # a copy: what the caller does to his own array later must not change the model
-        if array.dtype.kind not in "biuf":
-            raise BadType(
-                f"{what} holds values of type {array.dtype} (for example {array.ravel()[:1]}): only numbers can be "
-                "data; encode text and dates as numbers first."
-            )
-        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
-            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-            raise BadInput(
-                f"{what} holds {array[where]} at index {where}: drop or impute such rows before building the model; "
-                "nothing is dropped silently."
-            )
-        array = array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
-        array.flags.writeable = False
-        return array
-
-    def is_array(x: Any) -> bool:  # a list of plain numbers is an array, not a tree of scalars
-        return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(item, int | float) for item in x)
-
-    return None if tree is None else jax.tree.map(leaf, tree, is_leaf=is_array)
-
-
-def _shapes(tree: Any) -> Any:
-    leaves, structure = jax.tree.flatten(tree)
-    return structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
-
-
-def _split_arrays(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """Arrays and floats of a tree as a list, and the function that puts such a list back."""
-    leaves, structure = jax.tree.flatten(tree, is_leaf=lambda x: x is None)
-    is_array = [isinstance(x, np.ndarray | jax.Array | float | np.generic) for x in leaves]
-    arrays = [x for x, keep in zip(leaves, is_array, strict=True) if keep]
-
-    def rebuild(new: list[Any]) -> Any:
-        rest = iter(new)
-        return jax.tree.unflatten(structure, [next(rest) if keep else x for x, keep in zip(leaves, is_array, strict=True)])
-
-    return arrays, rebuild
 
 
 def _has_observed(program: Program, data: Any) -> bool:
@@ -467,9 +408,9 @@ def _check_traceable(model: Model) -> None:
         raise BadType("log_likelihood returned None: is its return statement missing?")
     if not hasattr(out, "shape"):
         raise BadType(f"log_likelihood returned a {type(out).__name__}: it must return one number.")
-    _check_value_type(np.dtype(out.dtype))
+    check_value_type(np.dtype(out.dtype))
     if out.shape not in ((), (1,)):
-        raise ShapeError(_not_one_value(out.shape))
+        raise ShapeError(not_one_value(out.shape))
 
 
 def _argument_help(model: Model, error: TypeError) -> Exception:
@@ -481,39 +422,6 @@ def _argument_help(model: Model, error: TypeError) -> Exception:
         called = "log_likelihood(params)" if expected == 1 else "log_likelihood(params, data)"
         return BadType(f"log_likelihood is called as {called} here, which its signature does not take: {error}")
     return error
-
-
-def _check_value_type(dtype: np.dtype[Any]) -> None:
-    if dtype.kind not in "iuf":
-        raise BadType(f"log_likelihood returned values of type {dtype}: it must return a real number, the log likelihood.")
-
-
-def _not_one_value(shape: tuple[int, ...]) -> str:
-    n = int(np.prod(shape))
-    return f"log_likelihood returned {n} values (shape {shape}) for one point; did you forget .sum()?"
-
-
-def _single_value(value: Any) -> float:
-    if value is None:
-        raise BadType("log_likelihood returned None: is its return statement missing?")
-    array = np.asarray(value)
-    _check_value_type(array.dtype)
-    if array.size != 1:
-        raise ShapeError(_not_one_value(array.shape))
-    return float(array.reshape(()))
-
-
-def _batch_of_values(values: Any, n: int) -> np.ndarray:
-    if values is None:
-        raise BadType("log_likelihood returned None: is its return statement missing?")
-    array = np.asarray(values)
-    _check_value_type(array.dtype)
-    if array.shape not in ((n,), (n, 1)):
-        raise ShapeError(
-            f"log_likelihood was given {n} points at once (batched=True) and returned shape {array.shape}, not ({n},); "
-            "return one value a point, or set batched=False if it takes one point at a time."
-        )
-    return array.reshape(n).astype(np.float64)
 
 
 def _check_conditionals(model: Model) -> None:

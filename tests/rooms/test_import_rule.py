@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("numerics",),
     ("errors", "records", "result", "seeding", "citations", "compile_cache"),
     ("codec", "storage"),
+    ("data", "values"),
     ("space", "model"),
     ("sampling",),
     ("check",),
@@ -41,7 +42,7 @@ EXCEPTIONS = {
 
 # Rooms that see less than all below them.
 ONLY = {
-    "zoo": {"errors", "numerics", "space", "model", "zoo"},
+    "zoo": {"errors", "numerics", "data", "space", "model", "zoo"},
     "compile_cache": set(),
     "citations": set(),
 }

@@ -12,11 +12,12 @@ import jax
 import numpy as np
 
 from evidentia.errors import BadInput, NonFiniteLikelihood, NoSupport
-from evidentia.model import Model, describe_point
+from evidentia.model import Model
 from evidentia.records import Array, Draws
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.world import JaxWorld, NumpyWorld, block_size, constrain_batch
 from evidentia.seeding import Key
+from evidentia.values import describe_point
 
 # A slow likelihood must notice a budget or Ctrl-C while it works: points handed over between two looks.
 BLACK_BOX_AT_ONCE = 256

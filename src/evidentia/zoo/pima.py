@@ -16,8 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 
+from evidentia.data import fingerprint
 from evidentia.errors import BadInput
-from evidentia.model import Model, fingerprint
+from evidentia.model import Model
 from evidentia.zoo._densities import log_bernoulli_logit
 from evidentia.zoo._example import Example
 from evidentia.zoo.datasets import load

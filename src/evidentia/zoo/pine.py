@@ -22,8 +22,9 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 
+from evidentia.data import fingerprint
 from evidentia.errors import BadInput
-from evidentia.model import Conditional, Model, fingerprint
+from evidentia.model import Conditional, Model
 from evidentia.zoo._densities import log_normal
 from evidentia.zoo._example import Example
 from evidentia.zoo._gibbs import gamma_block, normal_block

@@ -10,8 +10,9 @@ import numpyro
 import numpyro.distributions as dist
 from jax.scipy.linalg import solve_triangular
 
+from evidentia.data import fingerprint
 from evidentia.errors import BadInput
-from evidentia.model import Conditional, Model, fingerprint
+from evidentia.model import Conditional, Model
 from evidentia.zoo._densities import LOG_TWO_PI, log_normal
 from evidentia.zoo._example import Example
 

@@ -131,6 +131,17 @@ def accept(
     return merged, xp.exp(xp.minimum(log_ratio, 0.0))
 
 
+def propose(
+    world: World, state: State, position: Any, log_correction: Any, log_uniform: Any, beta: Any
+) -> tuple[State, Info]:
+    """A gradient-free Metropolis-Hastings step to `position`: evaluate, decide, report."""
+    log_prior, log_likelihood = world.density(position)
+    log_likelihood, n_bad, bad = screen(world.xp, position, log_likelihood)
+    proposed = State(position, log_prior, log_likelihood, state.gradient)
+    merged, chance = accept(world, state, proposed, log_correction, log_uniform, beta)
+    return merged, Info(chance, position.shape[0], 0, n_bad, bad)
+
+
 def log_uniforms(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Logarithms of uniforms, as minus exponentials (never log 0)."""
     return -rng.standard_exponential(shape)

@@ -20,16 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evidentia.model import Model
-from evidentia.sampling.kernels._base import (
-    Info,
-    State,
-    Tuning,
-    accept,
-    log_uniforms,
-    no_gradient,
-    screen,
-    toward,
-)
+from evidentia.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose, toward
 from evidentia.sampling.world import World
 
 
@@ -72,10 +63,6 @@ class CrankNicolson:
         fresh = noise["step"] / xp.sqrt(precision)[:, None]
         z_new = xp.sqrt(1.0 - tuning.scale**2) * z + tuning.scale * fresh
         position = tuning.place(z_new)
-        log_prior, log_likelihood = world.density(position)
-        log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
-        proposed = State(position, log_prior, log_likelihood, state.gradient)
         radius_new = xp.sum(z_new * z_new, axis=1)
         correction = 0.5 * (nu + d) * (xp.log1p(radius_new / nu) - xp.log1p(radius / nu))
-        merged, chance = accept(world, state, proposed, correction, noise["log_uniform"], beta)
-        return merged, Info(chance, position.shape[0], 0, n_bad, bad)
+        return propose(world, state, position, correction, noise["log_uniform"], beta)

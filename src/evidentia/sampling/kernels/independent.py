@@ -12,15 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evidentia.model import Model
-from evidentia.sampling.kernels._base import (
-    Info,
-    State,
-    Tuning,
-    accept,
-    log_uniforms,
-    no_gradient,
-    screen,
-)
+from evidentia.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose
 from evidentia.sampling.world import World
 
 
@@ -63,9 +55,5 @@ class Independent:
 
         old = tuning.whiten(state.position)
         position = tuning.place(noise["draw"])
-        log_prior, log_likelihood = world.density(position)
-        log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
-        proposed = State(position, log_prior, log_likelihood, state.gradient)
         correction = log_t(old) - log_t(noise["draw"])
-        merged, chance = accept(world, state, proposed, correction, noise["log_uniform"], beta)
-        return merged, Info(chance, position.shape[0], 0, n_bad, bad)
+        return propose(world, state, position, correction, noise["log_uniform"], beta)

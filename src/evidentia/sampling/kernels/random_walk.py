@@ -12,16 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evidentia.model import Model
-from evidentia.sampling.kernels._base import (
-    Info,
-    State,
-    Tuning,
-    accept,
-    log_uniforms,
-    no_gradient,
-    screen,
-    toward,
-)
+from evidentia.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose, toward
 from evidentia.sampling.world import World
 
 
@@ -51,10 +42,5 @@ class RandomWalk:
 
     def step(self, world: World, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
         """One proposal and its verdict."""
-        xp = world.xp
         position = state.position + tuning.scale * tuning.shape(noise["step"])
-        log_prior, log_likelihood = world.density(position)
-        log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
-        proposed = State(position, log_prior, log_likelihood, state.gradient)
-        merged, chance = accept(world, state, proposed, 0.0, noise["log_uniform"], beta)
-        return merged, Info(chance, position.shape[0], 0, n_bad, bad)
+        return propose(world, state, position, 0.0, noise["log_uniform"], beta)

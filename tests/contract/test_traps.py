@@ -1,0 +1,35 @@
+"""Never confidently wrong: on every trap of the zoo a run is right within its error, or not `ok`.
+
+One seed here; the table over twenty is made by calibration/traps.py. SMC takes part where it is quick.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import evidentia as ev
+from evidentia import zoo
+
+QUICK_FOR_SMC = ("S3", "S4-d2", "S5", "S7", "S9", "S10")
+CELLS = [(method, id) for id in zoo.S_IDS for method in ev.methods() if method != "smc" or id in QUICK_FOR_SMC]
+
+
+@pytest.mark.parametrize(
+    ("method", "id"), [pytest.param(m, i, id=f"{i}-{m}", marks=pytest.mark.xdist_group(i)) for m, i in CELLS]
+)
+def test_a_trap_is_answered_rightly_or_flagged(method, id):
+    example = zoo.example(id)
+    result = ev.evidence(example.model, method, seed=11, progress=False)
+    if result.status.is_ok:
+        assert abs(result.log_evidence - example.log_evidence) <= 4.5 * result.error + 1e-9
+    else:
+        assert result.log_evidence_se is None
+        assert all(reason.sentence for reason in result.status.reasons)
+
+
+@pytest.mark.xdist_group("S10")
+def test_a_constant_likelihood_is_exact_where_nothing_is_proposed():
+    for method in ("prior-mean", "smc"):
+        result = ev.evidence(zoo.example("S10").model, method, seed=1, progress=False)
+        assert result.log_evidence == pytest.approx(zoo.example("S10").log_evidence, abs=1e-12)
+        assert result.log_evidence_se == 0.0

@@ -289,8 +289,8 @@ class Model:
 
     @cached_property
     def data_size(self) -> int:
-        """Number of entries of the largest data array."""
-        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=1)
+        """Number of entries of the largest data array; 0 without data."""
+        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=0)
 
     @property
     def is_black_box(self) -> bool:

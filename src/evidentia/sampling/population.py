@@ -12,7 +12,7 @@ tried on the same rung, and whichever forgets faster for its cost serves the run
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ IntArray = NDArray[np.int64]
 GRADIENT_COST = 2.0
 # Rungs after which a kernel that was not in use is tried again, its scale having had no chance to be tuned meanwhile.
 STALE = 8
+# Moves after which a kernel that has not made the particles forget is said to labour, and others are tried.
+LABOUR = 4
 # Particles among which correlations are looked at.
 LOOK_AT = 4000
 
@@ -175,23 +177,24 @@ def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, 
     size = n_particles // n_islands
     m, n = rung.log_likelihood.shape
     uniforms = np.zeros(n_islands) if key is None else key.generator().random(n_islands)
-    index = np.arange(m * n).reshape(m, n_islands, n // n_islands).swapaxes(0, 1).reshape(n_islands, -1)
-    position = rung.position.reshape(m * n, -1)
-    logs = log_weights.ravel()
+
+    def blocks(array: Any) -> Any:  # (m, n, ...) -> (islands, states of an island, ...), a view unless m > 1
+        return array.reshape(m, n_islands, -1, *array.shape[2:]).swapaxes(0, 1).reshape(n_islands, -1, *array.shape[2:])
+
+    position, log_prior, log_likelihood = blocks(rung.position), blocks(rung.log_prior), blocks(rung.log_likelihood)
+    eves = blocks(np.broadcast_to(rung.eves, (m, n)))
+    logs = blocks(log_weights)
     weights = np.exp(logs - logs.max())
-    alive = [i for i in range(n_islands) if weights[index[i]].any()]
-    centre = np.average(position, axis=0, weights=weights)
-    groups = [Moments.of(position[rows], weights[rows], centre) for rows in index]
-    chosen = []
+    alive = [i for i in range(n_islands) if weights[i].any()]
+    centre = position[alive[0], int(np.argmax(weights[alive[0]]))]
+    groups = [Moments.of(position[i], weights[i], centre) for i in range(n_islands)]
+    parts = []
     for i in range(n_islands):
-        if key is None:
-            chosen.append(index[i])
-            continue
-        source = index[i if i in alive else alive[0]]  # an island whose particles are all impossible starts from another
-        chosen.append(source[systematic(logs[source], float(uniforms[i]), size)])
-    rows = np.concatenate(chosen)
-    state = State(position[rows], rung.log_prior.ravel()[rows], rung.log_likelihood.ravel()[rows], None)
-    return _Start(state, rung.eves[rows % n], tune_on_others(groups, centre))
+        source = i if i in alive or key is None else alive[0]  # an island of impossible particles starts from another
+        chosen = slice(None) if key is None else systematic(logs[source], float(uniforms[i]), size)
+        parts.append([array[source][chosen] for array in (position, log_prior, log_likelihood, eves)])
+    position, log_prior, log_likelihood, eves = (np.concatenate([part[k] for part in parts]) for k in range(4))
+    return _Start(State(position, log_prior, log_likelihood, None), eves, tune_on_others(groups, centre))
 
 
 def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop) -> _Rung:
@@ -217,7 +220,7 @@ def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Move
         cost = (loop.n_likelihood + GRADIENT_COST * loop.n_gradient - spent) / n
         lefts.append(left)
         choice.measure(float(np.log(before / max(left, 0.01)) / cost))
-        if left > moves.correlation and len(parts) >= 2 and len(choice.kernels) > 1:
+        if left > moves.correlation and n_moves >= LABOUR and len(choice.kernels) > 1:
             choice.reconsider()
     stacked = [np.concatenate([getattr(part, name) for part in parts]) for name in Swept._fields[:3]]
     acceptance = float(np.mean([part.acceptance for part in parts]))
@@ -227,15 +230,16 @@ def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Move
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
     """Whether the particles have moved enough.
 
-    Particles in separate modes never forget which one they are in: when the log likelihoods have been forgotten and four
-    calls hardly changed what is left of the rest, more moves would not either. (Which mode a particle is in then stays with
+    Particles in separate modes never forget which one they are in: when the log likelihoods have been forgotten and the
+    last few moves hardly changed what is left of the rest, more would not either. (Which mode a particle is in then stays with
     its descendants, and the genealogical error sees that.)
     """
     if not lefts:
         return False
     if lefts[-1] <= moves.correlation:
         return True
-    return memory <= moves.correlation and len(lefts) > 4 and lefts[-1] > 0.9 * lefts[-5]
+    back = 1 + -(-2 * LABOUR // moves.at_once)
+    return memory <= moves.correlation and len(lefts) > back and lefts[-1] > 0.9 * lefts[-back]
 
 
 def _centred(tuning: Tuning, state: State) -> Array:

@@ -65,6 +65,21 @@ def cell(task: tuple[str, str, int]) -> dict[str, object]:
     return row
 
 
+def write(rows: list[dict[str, object]]) -> None:
+    """Put these cells into the table, in the place of their last results."""
+    kept: dict[tuple[object, object], dict[str, object]] = {}
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            kept = {(row["method"], row["model"]): dict(row) for row in csv.DictReader(file)}
+    kept |= {(row["method"], row["model"]): row for row in rows}
+    order = [(method, model) for method, models in METHODS.items() for model in models]
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept[cell] for cell in order if cell in kept)
+    print(f"written to {RESULTS.name}")
+
+
 def main() -> int:
     """Run the cells over two processes and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -81,12 +96,7 @@ def main() -> int:
     ]
     with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=4) as pool:
         rows = list(pool.imap(cell, tasks, chunksize=1))
-    if options.method is None and options.model is None:
-        with RESULTS.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        print(f"written to {RESULTS.name}")
+    write(rows)
     failed = [row for row in rows if not row["passed"]]
     print(f"{len(rows) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0

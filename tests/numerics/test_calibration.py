@@ -203,3 +203,10 @@ def test_the_wrong_estimators_fail(estimator, truth, n):
     assert not report.ok
     assert not report.passed["scale"]
     assert not report.passed["coverage95"]
+
+
+def test_exactly_the_allowed_share_of_flags_passes():
+    rng = np.random.default_rng(5)
+    runs = [Run(float(0.1 * z), 0.1) for z in rng.standard_normal(95)] + [Run(math.nan, None, ok=False)] * 5
+    assert gate(runs, 0.0).passed["flags"]
+    assert not gate([*runs[:-6], *[Run(math.nan, None, ok=False)] * 6], 0.0).passed["flags"]

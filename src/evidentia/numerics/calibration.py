@@ -180,7 +180,7 @@ def gate(runs: Sequence[Run], truth: float, cap: float = 0.3, flag_limit: float 
     fewest, most = hits50_window(n)
     n_silent = int(np.count_nonzero(np.abs(z) > _SILENT_BEYOND))
     median_se = float(np.median(ses)) if n else math.nan
-    flagged = 1.0 - n / len(runs)
+    flagged = (len(runs) - n) / len(runs)  # not 1 - n / R, which rounds 5 of 100 to above 0.05
     passed = {
         "bias": enough and abs(bias) <= allowance,
         "scale": enough and (exact or low <= rms_z <= high),

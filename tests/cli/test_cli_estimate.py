@@ -164,7 +164,7 @@ def test_the_exit_code_tells_the_verdict(answer, status, code, capsys):
 
 def test_a_budget_stops_the_run_and_the_result_says_so(capsys):
     assert estimate("zoo:E1", "--method", "smc", "--budget-likelihoods", 2000, "--seed", 1) == 3
-    assert "give a larger budget" in capsys.readouterr().out
+    assert "give a larger one" in capsys.readouterr().out
 
 
 def test_an_error_of_the_model_comes_with_its_traceback(tmp_path, capsys):

@@ -85,7 +85,7 @@ class Loop:
             self.stop("interrupted", f"interrupted by the user ({message}); run it again")
         if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:
             self.stop(
-                "budget", f"the budget of {self.budget.likelihoods:,} likelihoods is spent ({message}); give a larger one"
+                "budget", f"the budget of {self.budget.likelihoods:,.0f} likelihoods is spent ({message}); give a larger one"
             )
         if self.seconds >= self.budget.seconds:
             self.stop("budget", f"the budget of {self.budget.seconds:g} s is spent ({message}); give a larger one")

@@ -65,15 +65,21 @@ class AdaptiveESS:
             return 1.0
         if beta == 0.0 and surplus(np.log(ON_SUPPORT)) < 0.0:
             return ON_SUPPORT
-        # On the log scale, since the first steps of a sharp likelihood are many orders of magnitude below one.
-        low = -np.log(1.0 + abs(float(shifted[np.isfinite(shifted)].min()))) - 12.0
-        low = max(min(low, np.log1p(-beta) - 1.0), np.log(ON_SUPPORT))
+        # On the log scale, since the first steps of a sharp likelihood are many orders of magnitude below one. Near the answer
+        # ESS = 1 / (1 + step^2 variance), which says where to look first.
+        high = float(np.log1p(-beta))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            spread = float(np.std(shifted[shifted > -np.inf]))
+            guess = float(np.log(np.sqrt(1.0 / self.fraction - 1.0) / spread))
+        low = max(min(guess - 0.7 if np.isfinite(guess) else high - 1.0, high - 0.1), float(np.log(ON_SUPPORT)))
+        if np.isfinite(guess) and low < guess + 1.4 < high and surplus(guess + 1.4) < 0.0:
+            high = guess + 1.4
         while surplus(low) < 0.0 and low > np.log(ON_SUPPORT):
             low = max(low - 20.0, float(np.log(ON_SUPPORT)))
         if surplus(low) < 0.0:  # no step keeps enough: take the least, and let the weights tell
             return _above(beta, beta + np.exp(low))
         # How exactly the share is met does not matter, and every look sums over all particles.
-        log_step = find_root(surplus, low, float(np.log1p(-beta)), 1e-3, 60, value_tolerance=0.005)
+        log_step = find_root(surplus, low, high, 1e-3, 60, value_tolerance=0.005)
         return _above(beta, beta + np.exp(log_step))
 
 

@@ -39,7 +39,7 @@ STALE = 8
 # Moves after which a kernel that has not made the particles forget is said to labour, and others are tried.
 LABOUR = 4
 # Particles among which correlations are looked at.
-LOOK_AT = 4000
+LOOK_AT = 1000
 
 
 @dataclass(frozen=True)

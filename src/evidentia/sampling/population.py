@@ -152,6 +152,8 @@ def run_along_path(
                     log_prior=rung.log_prior[-1:],
                     log_likelihood=rung.log_likelihood[-1:],
                 )
+            # Only the last rung's points are wanted: those of a hundred rungs in a hundred dimensions would be a gigabyte.
+            rungs[-1] = rungs[-1]._replace(position=np.empty(0), log_prior=np.empty(0))
             rungs.append(rung)
     except Stopped:
         if len(betas) > len(rungs):  # stopped inside a rung: its beta was chosen, its particles never moved there

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.resampling import multinomial, residual, stratified, systematic
+from evidentia.numerics.resampling import multinomial, residual, stratified, systematic, systematic_in_rows
 
 INF = math.inf
 LOG_W = np.log([0.1, 0.2, 0.3, 0.4])
@@ -104,3 +104,17 @@ def test_refusals():
         residual(LOG_W, [], 5)
     with pytest.raises(ValueError, match="n=-1"):
         systematic(LOG_W, 0.5, -1)
+
+
+def test_rows_are_resampled_each_by_itself():
+    """One search over all rows gives what `systematic` gives row by row, zero weights and odd sizes included."""
+    rng = np.random.default_rng(5)
+    for k, m, n in ((1, 7, 7), (4, 50, 33), (5, 3, 200)):
+        logs = rng.normal(0.0, 3.0, (k, m))
+        logs[:, -1] = -np.inf
+        logs[0, 0] = -np.inf
+        uniforms = rng.random(k)
+        expected = [systematic(row, u, n) for row, u in zip(logs, uniforms, strict=True)]
+        assert np.array_equal(systematic_in_rows(logs, uniforms, n), expected)
+    with pytest.raises(ValueError, match="Row 1"):
+        systematic_in_rows(np.array([[0.0, 0.0], [-np.inf, -np.inf]]), [0.5, 0.5], 2)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evidentia.numerics._checks import FloatArray, IntArray, log_weight_vector, unit_interval
+from evidentia.numerics._checks import log_weights as checked_log_weights
 
 
 def systematic(log_weights: ArrayLike, uniform: float, n: int) -> IntArray:
@@ -41,6 +42,41 @@ def systematic(log_weights: ArrayLike, uniform: float, n: int) -> IntArray:
     _check_n(n)
     offset = unit_interval(uniform, "uniform")
     return _invert(_proportions(log_weights), (offset + np.arange(n)) / n)
+
+
+def systematic_in_rows(log_weights: ArrayLike, uniforms: ArrayLike, n: int) -> IntArray:
+    """Resample each row of weights by itself, as `systematic` would with the row's uniform.
+
+    One search serves all rows: row k's cumulative weights are laid out from k to k + 1.
+
+    Parameters
+    ----------
+    log_weights : array_like, shape (k, m)
+        Not necessarily normalised.
+    uniforms : array_like, shape (k,)
+        Between 0 and 1.
+    n : int
+        Number of indices wanted from each row.
+
+    Returns
+    -------
+    ndarray of int64, shape (k, n)
+        Indices within each row, in increasing order.
+    """
+    _check_n(n)
+    values, offsets = checked_log_weights(log_weights), unit_interval(uniforms, "uniforms")
+    k, m = values.shape
+    top = values.max(axis=1, initial=-np.inf, keepdims=True)
+    if np.isneginf(top).any():
+        raise ValueError(f"Row {int(np.argmin(top))} of log_weights has no positive weight: there is nothing to resample.")
+    weights = np.exp(values - top)
+    cumulative = np.cumsum(weights, axis=1)
+    last = m - 1 - np.argmax(weights[:, ::-1] > 0.0, axis=1)
+    rows = np.arange(k)[:, None]
+    positions = rows + (offsets[:, None] + np.arange(n)) / n
+    found = np.searchsorted((rows + cumulative / cumulative[:, -1:]).ravel(), positions.ravel(), side="right")
+    # A row's last position may round up to its end, and so be found in the next row.
+    return np.asarray(np.minimum(found.reshape(k, n) - m * rows, last[:, None]), dtype=np.int64)
 
 
 def stratified(log_weights: ArrayLike, uniforms: ArrayLike) -> IntArray:

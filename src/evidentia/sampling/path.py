@@ -9,6 +9,7 @@ one question to answer: which beta comes next?
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,6 +59,7 @@ class AdaptiveESS:
         """See `Schedule`."""
         shifted = log_likelihood - log_likelihood.max()
 
+        @cache  # the ends of the bracket are asked about again and again, and every look sums over all particles
         def surplus(log_step: float) -> float:
             return _ess_share(shifted, np.exp(log_step)) - self.fraction
 
@@ -78,7 +80,7 @@ class AdaptiveESS:
             low = max(low - 20.0, float(np.log(ON_SUPPORT)))
         if surplus(low) < 0.0:  # no step keeps enough: take the least, and let the weights tell
             return _above(beta, beta + np.exp(low))
-        # How exactly the share is met does not matter, and every look sums over all particles.
+        # How exactly the share is met does not matter.
         log_step = find_root(surplus, low, high, 1e-3, 60, value_tolerance=0.005)
         return _above(beta, beta + np.exp(log_step))
 

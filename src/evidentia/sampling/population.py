@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from evidentia.errors import BadInput
 from evidentia.model import Model
 from evidentia.numerics.logspace import log_mean_exp
-from evidentia.numerics.resampling import systematic
+from evidentia.numerics.resampling import systematic_in_rows
 from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule
 from evidentia.sampling.sweep import Swept, sweep
-from evidentia.sampling.tune import Moments, tune_on_others
+from evidentia.sampling.tune import Moments
 from evidentia.seeding import Key
 
 IntArray = NDArray[np.int64]
@@ -176,9 +176,7 @@ def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, 
     A kernel shaped by the very particles that it moves is not invariant for them: in d dimensions with N particles the
     bias grows like d^2 / N, and was 24 nats for 1,000 particles in 100 dimensions before islands tuned each other.
     """
-    size = n_particles // n_islands
     m, n = rung.log_likelihood.shape
-    uniforms = np.zeros(n_islands) if key is None else key.generator().random(n_islands)
 
     def blocks(array: Any) -> Any:  # (m, n, ...) -> (islands, states of an island, ...), a view unless m > 1
         return array.reshape(m, n_islands, -1, *array.shape[2:]).swapaxes(0, 1).reshape(n_islands, -1, *array.shape[2:])
@@ -187,16 +185,17 @@ def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, 
     eves = blocks(np.broadcast_to(rung.eves, (m, n)))
     logs = blocks(log_weights)
     weights = np.exp(logs - logs.max())
-    alive = [i for i in range(n_islands) if weights[i].any()]
-    centre = position[alive[0], int(np.argmax(weights[alive[0]]))]
-    groups = [Moments.of(position[i], weights[i], centre) for i in range(n_islands)]
-    parts = []
-    for i in range(n_islands):
-        source = i if i in alive or key is None else alive[0]  # an island of impossible particles starts from another
-        chosen = slice(None) if key is None else systematic(logs[source], float(uniforms[i]), size)
-        parts.append([array[source][chosen] for array in (position, log_prior, log_likelihood, eves)])
-    position, log_prior, log_likelihood, eves = (np.concatenate([part[k] for part in parts]) for k in range(4))
-    return _Start(State(position, log_prior, log_likelihood, None), eves, tune_on_others(groups, centre))
+    alive = weights.any(axis=1)
+    known = int(np.argmax(alive))
+    centre = position[known, int(np.argmax(weights[known]))]
+    tuning = Moments.of(position, weights, centre).of_others().tuning(centre, 1.0)
+    fields = (position, log_prior, log_likelihood, eves)
+    if key is not None:
+        source = np.where(alive, np.arange(n_islands), known)  # an island of impossible particles starts from another
+        chosen = systematic_in_rows(logs[source], key.generator().random(n_islands), n_particles // n_islands)
+        fields = tuple(array[source[:, None], chosen] for array in fields)
+    position, log_prior, log_likelihood, eves = (array.reshape(n_particles, *array.shape[2:]) for array in fields)
+    return _Start(State(position, log_prior, log_likelihood, None), eves, tuning)
 
 
 def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop) -> _Rung:
@@ -249,17 +248,18 @@ def _centred(tuning: Tuning, state: State) -> Array:
     k, d = tuning.mean.shape
     some = slice(0, -(-LOOK_AT // k))  # as many from each island: a correlation needs no more to be told from a limit
     position = state.position.reshape(k, -1, d)[:, some].reshape(-1, d)
-    columns = np.column_stack([tuning.whiten(position), state.log_likelihood.reshape(k, -1)[:, some].ravel()])
+    log_likelihood = state.log_likelihood.reshape(k, -1)[:, some].reshape(1, -1)
+    rows = np.concatenate([tuning.whiten(position).T, log_likelihood])  # sums along a row are the fast ones
     with np.errstate(over="ignore"):  # a log likelihood of -1e300 for zero: correlated with nothing
-        columns -= columns.mean(axis=0)
-        size = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+        rows -= rows.mean(axis=1, keepdims=True)
+        size = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     varies = np.isfinite(size) & (size > 1e-12)  # what is constant has nothing to remember
-    return columns * np.where(varies, 1.0 / np.where(varies, size, 1.0), 0.0)
+    return rows * np.where(varies, 1.0 / np.where(varies, size, 1.0), 0.0)[:, None]
 
 
 def _correlations(before: Array, after: Array) -> tuple[float, float]:
     """Correlations between the particles' start and now: the largest over coordinates, and the log likelihood's."""
-    correlation = np.einsum("ij,ij->j", before, after)
+    correlation = np.einsum("ij,ij->i", before, after)
     return float(correlation.max()), float(max(correlation[-1], 0.0))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -14,51 +13,55 @@ from evidentia.sampling.kernels._base import Tuning
 def fit_tuning(position: Array, weights: Array, scale: float) -> Tuning:
     """Mean and covariance of weighted draws as a `Tuning`; see `Moments.tuning`."""
     centre = position.mean(axis=0)
-    return Moments.of(position, weights, centre).tuning(centre, scale)
+    return Moments.of(position[None], weights[None], centre).tuning(centre, scale)
 
 
 class Moments(NamedTuple):
-    """Weighted sums about a common centre: those of several groups of draws are added to get those of all."""
+    """Weighted sums of groups of draws about a common centre, leading axis K: sums over groups give those of several."""
 
-    weight: float
-    squared_weight: float
-    first: Array
-    second: Array
+    weight: Array  # (K,)
+    squared_weight: Array  # (K,)
+    first: Array  # (K, d)
+    second: Array  # (K, d, d)
 
     @staticmethod
     def of(position: Array, weights: Array, centre: Array) -> Moments:
-        """The sums of these draws."""
+        """The sums of these draws, (K, n, d) with weights (K, n)."""
         centred = position - centre
-        weighted = centred * weights[:, None]
-        return Moments(float(weights.sum()), float(weights @ weights), weighted.sum(axis=0), weighted.T @ centred)
-
-    def plus(self, other: Moments) -> Moments:
-        """The sums of both groups."""
+        weighted = centred * weights[..., None]
         return Moments(
-            self.weight + other.weight,
-            self.squared_weight + other.squared_weight,
-            self.first + other.first,
-            self.second + other.second,
+            weights.sum(axis=1),
+            np.einsum("kn,kn->k", weights, weights),
+            weighted.sum(axis=1),
+            weighted.swapaxes(1, 2) @ centred,
         )
 
+    def of_others(self) -> Moments:
+        """For each group the sums of all the other groups (its own, when it is alone)."""
+        k = len(self.weight)
+        others = np.ones((k, k)) - np.eye(k) if k > 1 else np.ones((1, 1))
+        return Moments(*((others @ field.reshape(k, -1)).reshape(field.shape) for field in self))
+
     def tuning(self, centre: Array, scale: float) -> Tuning:
-        """Mean and covariance as a `Tuning`.
+        """Mean and covariance as a `Tuning`, each group's beside the others'.
 
         The covariance is drawn toward its diagonal by d / (d + ESS), so that few draws in many dimensions still give a usable
-        shape; a coordinate that does not vary keeps a tiny width instead of none.
+        shape; a coordinate that does not vary keeps a tiny width instead of none. A group without a possible draw to learn
+        from gets steps of unit size.
         """
-        d = len(centre)
-        if not self.weight > 0.0:  # no possible draw to learn from: steps of unit size
-            return tuning_of(centre, np.eye(d), scale)
-        offset = self.first / self.weight
-        covariance = self.second / self.weight - np.outer(offset, offset)
-        ess = self.weight**2 / self.squared_weight
-        shrink = d / (d + ess) if d > 1 else 0.0
-        variance = np.diag(covariance).copy()
-        variance = np.maximum(variance, max(1e-20, 1e-12 * float(variance.max(initial=0.0))))
-        covariance = (1.0 - shrink) * covariance
-        np.fill_diagonal(covariance, variance)
-        return tuning_of(centre + offset, covariance, scale)
+        k, d = self.first.shape
+        known = self.weight > 0.0
+        weight = np.where(known, self.weight, 1.0)
+        offset = self.first / weight[:, None]
+        covariance = self.second / weight[:, None, None] - offset[:, :, None] * offset[:, None, :]
+        ess = weight**2 / np.where(known, self.squared_weight, 1.0)
+        shrink = d / (d + ess) if d > 1 else np.zeros(k)
+        variance = np.einsum("kii->ki", covariance)
+        floor = np.maximum(1e-20, 1e-12 * variance.max(axis=1, initial=0.0))
+        variance = np.where(known[:, None], np.maximum(variance, floor[:, None]), 1.0)
+        covariance = (1.0 - shrink)[:, None, None] * covariance
+        np.einsum("kii->ki", covariance)[...] = variance
+        return _tuning(centre + offset, covariance, scale)
 
 
 def side_by_side(tunings: list[Tuning]) -> Tuning:
@@ -67,26 +70,21 @@ def side_by_side(tunings: list[Tuning]) -> Tuning:
     return Tuning(mean, factor, inverse, tunings[0].scale)
 
 
-def tune_on_others(groups: list[Moments], centre: Array) -> Tuning:
-    """For each group, the tuning that all the other groups give it (its own, when it is alone)."""
-    tunings = []
-    for i in range(len(groups)):
-        others = groups[:i] + groups[i + 1 :] or groups
-        tunings.append(reduce(Moments.plus, others).tuning(centre, 1.0))
-    return side_by_side(tunings)
-
-
 def tuning_of(mean: Array, covariance: Array, scale: float) -> Tuning:
-    """A `Tuning` from a mean and a covariance, which is made definite if rounding left it otherwise."""
-    spread = np.sqrt(np.diag(covariance))
-    correlation = covariance / np.outer(spread, spread)
+    """A `Tuning` of one block from a mean and a covariance."""
+    return _tuning(mean[None], covariance[None], scale)
+
+
+def _tuning(mean: Array, covariance: Array, scale: float) -> Tuning:
+    """A `Tuning` from means and covariances, which are made definite if rounding left them otherwise."""
+    spread = np.sqrt(np.einsum("kii->ki", covariance))
+    correlation = covariance / (spread[:, :, None] * spread[:, None, :])
     jitter = 0.0
     while True:
         try:
-            factor = np.linalg.cholesky(correlation + jitter * np.eye(len(mean)))
+            factor = np.linalg.cholesky(correlation + jitter * np.eye(mean.shape[1]))
             break
         except np.linalg.LinAlgError:
             jitter = max(10.0 * jitter, 1e-12)
-    factor = spread[:, None] * factor
-    inverse = np.linalg.inv(factor)
-    return Tuning(mean[None], factor[None], inverse[None], np.float64(scale))
+    factor = spread[:, :, None] * factor
+    return Tuning(mean, factor, np.linalg.inv(factor), np.float64(scale))

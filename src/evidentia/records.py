@@ -56,8 +56,9 @@ class PathRun:
     ----------
     betas : (K + 1,) array
         From 0 to 1 (a run that was stopped ends earlier).
-    log_likelihood : tuple of K (m_k, n) arrays
-        Rung by rung, moves x particles: m_k states of each of the n particles.
+    log_likelihood : tuple of K or K + 1 (m_k, n) arrays
+        Rung by rung, moves x particles: m_k states of each of the n particles. A population needs no draws at the last beta;
+        chains up the ladder have them, and then there are as many rungs as betas.
     eves : tuple of K (n,) int arrays
         For each particle of the rung, which particle of rung 0 it descends from.
     n_islands : int
@@ -72,6 +73,9 @@ class PathRun:
         Whether particles were resampled between rungs.
     final : Draws
         The last rung's draws, weighted to the last beta.
+    settled : bool
+        Whether the draws of a rung stand for its distribution by themselves: resampled populations and chains that were
+        given time at every rung do; the lineages of annealed importance sampling only with their weights.
     """
 
     betas: Array
@@ -84,6 +88,7 @@ class PathRun:
     n_moves: NDArray[np.int64]
     resampled: bool
     final: Draws | None
+    settled: bool = True
 
     @property
     def complete(self) -> bool:

@@ -59,7 +59,7 @@ class Moves:
 
 
 @dataclass
-class _Choice:
+class Choice:
     """The kernels of a run, their tuned scales, and how fast each forgets for its cost."""
 
     kernels: tuple[Kernel, ...]
@@ -84,7 +84,7 @@ class _Choice:
             self.current = max(self.efficiency, key=lambda i: self.efficiency[i])
 
 
-class _Rung(NamedTuple):
+class Rung(NamedTuple):
     """A rung after its moves: m states of each of n particles, which stand in equal blocks, one an island."""
 
     position: Array  # (m, n, d)
@@ -117,10 +117,10 @@ def run_along_path(
     """
     if keep_all and not resample:
         raise BadInput("keep_all needs resample: without resampling a particle has one state a rung.")
-    choice = _Choice(kernels, [kernel.first_scale(model.n_dimensions) for kernel in kernels])
+    choice = Choice(kernels, [kernel.first_scale(model.n_dimensions) for kernel in kernels])
     start = prior_draws(model, n_particles * (moves.at_once if keep_all else 1), key.child("prior"), loop)
     first = (start.position[None], start.log_prior[None], start.log_likelihood[None])
-    rung = _Rung(*first, np.arange(start.n_drawn), 1.0, 0.0, 0.0, 0)
+    rung = Rung(*first, np.arange(start.n_drawn), 1.0, 0.0, 0.0, 0)
     betas, rungs = [0.0], [rung]
     log_evidence, gathered = 0.0, np.zeros((1, start.n_drawn))
     try:
@@ -145,7 +145,7 @@ def run_along_path(
             choice.rung += 1
             key_resample = key.child("resample", len(betas)) if resample else None
             islands = _islands(rung, log_weights, n_particles, n_islands, key_resample)
-            rung = _move(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop)
+            rung = move_until_forgotten(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop)
             if not keep_all:
                 rung = rung._replace(
                     position=rung.position[-1:],
@@ -162,7 +162,7 @@ def run_along_path(
     return _record(model, n_islands, betas, rungs, log_weights, resample)
 
 
-class _Start(NamedTuple):
+class Start(NamedTuple):
     """The resampled particles of all islands, block by block, with the tuning that the *other* islands give each."""
 
     state: State
@@ -170,7 +170,7 @@ class _Start(NamedTuple):
     tuning: Tuning
 
 
-def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, key: Key | None) -> _Start:
+def _islands(rung: Rung, log_weights: Array, n_particles: int, n_islands: int, key: Key | None) -> Start:
     """Resample within each island (not without a key), and tune each island's moves on the others.
 
     A kernel shaped by the very particles that it moves is not invariant for them: in d dimensions with N particles the
@@ -195,10 +195,12 @@ def _islands(rung: _Rung, log_weights: Array, n_particles: int, n_islands: int, 
         chosen = systematic_in_rows(logs[source], key.generator().random(n_islands), n_particles // n_islands)
         fields = tuple(array[source[:, None], chosen] for array in fields)
     position, log_prior, log_likelihood, eves = (array.reshape(n_particles, *array.shape[2:]) for array in fields)
-    return _Start(State(position, log_prior, log_likelihood, None), eves, tuning)
+    return Start(State(position, log_prior, log_likelihood, None), eves, tuning)
 
 
-def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Moves, key: Key, loop: Loop) -> _Rung:
+def move_until_forgotten(
+    model: Model, start: Start, beta: float, choice: Choice, moves: Moves, key: Key, loop: Loop
+) -> Rung:
     """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours."""
     state = start.state
     n = len(state.log_prior)
@@ -225,7 +227,7 @@ def _move(model: Model, start: _Start, beta: float, choice: _Choice, moves: Move
             choice.reconsider()
     stacked = [np.concatenate([getattr(part, name) for part in parts]) for name in Swept._fields[:3]]
     acceptance = float(np.mean([part.acceptance for part in parts]))
-    return _Rung(stacked[0], stacked[1], stacked[2], start.eves, acceptance, left, memory, n_moves)
+    return Rung(stacked[0], stacked[1], stacked[2], start.eves, acceptance, left, memory, n_moves)
 
 
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
@@ -269,7 +271,7 @@ def increments(log_likelihood: Array, step: float) -> Array:
 
 
 def _record(
-    model: Model, n_islands: int, betas: list[float], rungs: list[_Rung], log_weights: Array | None, resample: bool
+    model: Model, n_islands: int, betas: list[float], rungs: list[Rung], log_weights: Array | None, resample: bool
 ) -> PathRun:
     last = rungs[-1]
     final = Draws(
@@ -289,5 +291,6 @@ def _record(
         memory=np.asarray([rung.memory for rung in rungs]),
         n_moves=np.asarray([rung.n_moves for rung in rungs], dtype=np.int64),
         resampled=resample,
+        settled=resample,
         final=final,
     )

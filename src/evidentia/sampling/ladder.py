@@ -1,0 +1,158 @@
+"""Chains up the ladder from the prior to the posterior, each rung started from the one before.
+
+Every chain begins with its own draws from the prior. At the next beta it starts from one of its own states at the last, drawn
+in proportion to the likelihood to the power of the step; moves until the chains, looked at together, have forgotten where they
+started; and then keeps `n_kept` states. Chains never exchange states, so that a chain's whole history is independent of every
+other's, and what they say together has an error that is simply their scatter. (They do share what is tuned: the schedule, and
+the shape of proposals, which each group of chains takes from the other groups.)
+
+The record is a `PathRun` with a rung at every beta, the posterior included: power posteriors and stepping stones are two ways
+to read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evidentia.errors import BadInput
+from evidentia.model import Model
+from evidentia.numerics.resampling import systematic_in_rows
+from evidentia.records import Array, Draws, PathRun
+from evidentia.sampling.evaluate import prior_draws
+from evidentia.sampling.kernels._base import Kernel, State
+from evidentia.sampling.loop import Loop, Stopped
+from evidentia.sampling.path import Schedule
+from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten
+from evidentia.sampling.sweep import sweep
+from evidentia.sampling.tune import Moments
+from evidentia.seeding import Key
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How chains climb: how many, in how many groups that tune each other, what is thrown away and kept at each rung."""
+
+    n_chains: int = 400
+    n_kept: int = 20
+    burn_in: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=5, at_most=60))
+    n_islands: int = 4
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.n_chains < 1 or self.n_kept < 2:
+            raise BadInput(f"Climb(n_chains={self.n_chains}, n_kept={self.n_kept}): needs a chain, and two states a rung.")
+        if self.n_islands < 1 or self.n_chains % self.n_islands:
+            raise BadInput(
+                f"Climb(n_chains={self.n_chains}, n_islands={self.n_islands}): the groups are equal, so the number of chains "
+                "must be a multiple of theirs."
+            )
+
+
+@dataclass(frozen=True)
+class _Rung:
+    """What the chains did at one beta: (m, n) arrays, positions (m, n, d)."""
+
+    position: Array
+    log_prior: Array
+    log_likelihood: Array
+    acceptance: float = 1.0
+    correlation: float = 0.0
+    memory: float = 0.0
+    n_moves: int = 0
+
+
+def climb_ladder(
+    model: Model, climb: Climb, schedule: Schedule, kernels: tuple[Kernel, ...], key: Key, loop: Loop
+) -> PathRun:
+    """Run all chains from the prior to the posterior; stopped by budget or Ctrl-C, return the rungs that were finished."""
+    m, n, d = climb.n_kept, climb.n_chains, model.n_dimensions
+    choice = Choice(kernels, [kernel.first_scale(d) for kernel in kernels])
+    first = prior_draws(model, m * n, key.child("prior"), loop)
+    rung = _Rung(first.position.reshape(m, n, d), first.log_prior.reshape(m, n), first.log_likelihood.reshape(m, n))
+    betas, rungs = [0.0], [rung]
+    try:
+        while betas[-1] < 1.0:
+            beta = schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
+            if not beta > betas[-1]:
+                loop.stop(
+                    "stalled",
+                    f"beyond beta = {betas[-1]:.3g} the likelihood varies so much that no next step is a number; rescale the "
+                    "log likelihood or bound the prior",
+                )
+            loop.tick(f"rung {len(betas)}  beta {beta:.3g}  mean log likelihood {np.mean(rung.log_likelihood):.4g}")
+            choice.rung += 1
+            rung = _next_rung(model, climb, rung, betas[-1], beta, choice, key.child("rung", len(betas)), loop)
+            rungs[-1] = _without_points(rungs[-1])  # only the last rung's points are wanted
+            betas.append(beta)
+            rungs.append(rung)
+    except Stopped:
+        pass
+    return _record(climb, betas, rungs)
+
+
+def _next_rung(
+    model: Model, climb: Climb, last: _Rung, last_beta: float, beta: float, choice: Choice, key: Key, loop: Loop
+) -> _Rung:
+    """Start every chain from one of its own states, burn in, keep."""
+    n = climb.n_chains
+    rng = key.generator()
+    log_weights = increments(last.log_likelihood.T, beta - last_beta)  # (n, m)
+    alive = (log_weights > -np.inf).any(axis=1)
+    own = np.where(alive, np.arange(n), rng.choice(np.flatnonzero(alive), n))  # impossible draws only: another chain's
+    chosen = systematic_in_rows(log_weights[own], rng.random(n), 1)[:, 0]
+    state = State(last.position[chosen, own], last.log_prior[chosen, own], last.log_likelihood[chosen, own], None)
+
+    groups = last.position.swapaxes(0, 1).reshape(climb.n_islands, -1, model.n_dimensions)
+    weights = np.exp(log_weights - log_weights.max()).reshape(climb.n_islands, -1)
+    centre = state.position[0]
+    tuning = Moments.of(groups, weights, centre).of_others().tuning(centre, 1.0)
+    burnt = move_until_forgotten(model, Start(state, np.arange(n), tuning), beta, choice, climb.burn_in, key.child("burn"), loop)
+
+    state = State(burnt.position[-1], burnt.log_prior[-1], burnt.log_likelihood[-1], None)
+    kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
+    at_once = climb.burn_in.at_once
+    kept, left = [], climb.n_kept
+    while left > 0:  # in calls of the burn-in's size, which is compiled already
+        part = sweep(model, kernel, state, at_once, beta, tuning._replace(scale=np.float64(scale)), rng, loop)
+        state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+        kept.append(part)
+        left -= at_once
+        loop.tick(f"beta {beta:.3g}  acceptance {part.acceptance:.2f}")
+    position, log_prior, log_likelihood = (
+        np.concatenate([getattr(part, name) for part in kept])[: climb.n_kept]
+        for name in ("position", "log_prior", "log_likelihood")
+    )
+    acceptance = float(np.mean([part.acceptance for part in kept]))
+    n_moves = burnt.n_moves + at_once * len(kept)
+    return _Rung(position, log_prior, log_likelihood, acceptance, burnt.correlation, burnt.memory, n_moves)
+
+
+def _without_points(rung: _Rung) -> _Rung:
+    return _Rung(**{**vars(rung), "position": np.empty(0), "log_prior": np.empty(0)})
+
+
+def _record(climb: Climb, betas: list[float], rungs: list[_Rung]) -> PathRun:
+    last = rungs[-1]
+    final = Draws(
+        last.position.reshape(-1, last.position.shape[-1]),
+        last.log_likelihood.ravel(),
+        last.log_prior.ravel(),
+        n_drawn=last.log_likelihood.size,
+        log_weight=np.zeros(last.log_likelihood.size),
+        chain=np.tile(np.arange(climb.n_chains), climb.n_kept),
+    )
+    return PathRun(
+        betas=np.asarray(betas),
+        log_likelihood=tuple(rung.log_likelihood for rung in rungs),
+        eves=tuple(np.arange(climb.n_chains) for _ in rungs),
+        n_islands=climb.n_islands,
+        acceptance=np.asarray([rung.acceptance for rung in rungs]),
+        correlation=np.asarray([rung.correlation for rung in rungs]),
+        memory=np.asarray([rung.memory for rung in rungs]),
+        n_moves=np.asarray([rung.n_moves for rung in rungs], dtype=np.int64),
+        resampled=False,
+        settled=True,
+        final=final,
+    )

@@ -40,20 +40,18 @@ from evidentia.errors import BadInput, BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
-from evidentia.numerics.weights import Weights, pareto_k
+from evidentia.numerics.weights import pareto_k
 from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
+from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
 from evidentia.sampling.kernels.hmc import HMC
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.mode import Search, find_modes
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.population import Moves, increments, run_along_path
-from evidentia.sampling.proposals import at_modes
 from evidentia.sampling.verdict import MAX_PARETO_K
-from evidentia.sampling.weighted import weighted_draws
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
 
@@ -140,7 +138,8 @@ class SMC(Method):
             "island_log_evidences": [float(v) for v in sums.islands],
         }
         if self.look_from_mode and sums.se > 0:
-            seen, more = _look_from_mode(model, run, sums.log_evidence, sums.se, key.child("mode"), loop)
+            assert run.final is not None
+            seen, more = look_from_mode(model, run.final, sums.log_evidence, sums.se, key.child("mode"), loop)
             status, diagnostics = status.and_(seen), {**diagnostics, **more}
         because = None
         if not status.is_ok:
@@ -292,38 +291,6 @@ def _status(run: PathRun, sums: PathSums, genealogical: float, n_eves: int) -> S
             )
         )
     return status
-
-
-def _look_from_mode(
-    model: Model, run: PathRun, log_evidence: float, se: float, key: Key, loop: Loop
-) -> tuple[Status, dict[str, Diagnostic]]:
-    """Climb from the final particles to the modes, importance sample there, and see whether that finds more mass."""
-    assert run.final is not None
-    try:
-        found = find_modes(model, run.final, key.child("climb"), loop, Search(n_starts=4, max_iterations=40))
-        if not found.usable:
-            return Status.ok(), {"mode_check": "no usable mode: no second view"}
-        draws = weighted_draws(model, at_modes(found.usable), 2000, key.child("draws"), loop)
-    except Stopped:
-        return Status.ok(), {"mode_check": "not done: stopped"}
-    assert draws.log_weight is not None
-    weights = Weights.of(draws.log_weight)
-    excess = weights.log_mean - log_evidence
-    more: dict[str, Diagnostic] = {
-        "mode_check": "done",
-        "from_mode_log_evidence": float(weights.log_mean),
-        "from_mode_se": float(weights.log_mean_se),
-        "from_mode_pareto_k": float(weights.pareto_k),
-    }
-    error = float(np.hypot(se, weights.log_mean_se))
-    # Trusted weights: five joint errors. Untrusted ones: Markov's inequality, exp(-12) < 1e-5, needs no variance.
-    if excess > 5.0 * error + 0.05 and (weights.pareto_k < 0.7 or excess > 12.0):
-        return Status.suspect(
-            "missed-peak",
-            f"importance sampling at the mode finds {excess:.2f} nats more than the particles did: they missed a narrow peak "
-            "on the way from the prior; use Importance, and trust neither alone.",
-        ), more
-    return Status.ok(), more
 
 
 def _stopped(run: PathRun, why: Stopped) -> Estimate:

@@ -1,0 +1,52 @@
+"""A second view of an evidence that was walked up to from the prior: from the modes, by importance sampling.
+
+What starts from the prior cannot see a peak that no particle came near (a first-order transition). From the particles
+that reached the posterior one can climb to the modes and importance sample there. That estimate of Z is unbiased, so by
+Markov's inequality it exceeds log Z by b with probability at most exp(-b): one that is clearly larger than what the walk
+found proves that the walk missed mass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.numerics.weights import Weights
+from evidentia.records import Draws
+from evidentia.result import Diagnostic, Status
+from evidentia.sampling.loop import Loop, Stopped
+from evidentia.sampling.mode import Search, find_modes
+from evidentia.sampling.proposals import at_modes
+from evidentia.sampling.weighted import weighted_draws
+from evidentia.seeding import Key
+
+
+def look_from_mode(
+    model: Model, particles: Draws, log_evidence: float, se: float, key: Key, loop: Loop
+) -> tuple[Status, dict[str, Diagnostic]]:
+    """Climb from the last particles to the modes, importance sample there, and see whether that finds more mass."""
+    try:
+        found = find_modes(model, particles, key.child("climb"), loop, Search(n_starts=4, max_iterations=40))
+        if not found.usable:
+            return Status.ok(), {"mode_check": "no usable mode: no second view"}
+        draws = weighted_draws(model, at_modes(found.usable), 2000, key.child("draws"), loop)
+    except Stopped:
+        return Status.ok(), {"mode_check": "not done: stopped"}
+    assert draws.log_weight is not None
+    weights = Weights.of(draws.log_weight)
+    excess = weights.log_mean - log_evidence
+    more: dict[str, Diagnostic] = {
+        "mode_check": "done",
+        "from_mode_log_evidence": float(weights.log_mean),
+        "from_mode_se": float(weights.log_mean_se),
+        "from_mode_pareto_k": float(weights.pareto_k),
+    }
+    error = float(np.hypot(se, weights.log_mean_se))
+    # Trusted weights: five joint errors. Untrusted ones: Markov's inequality, exp(-12) < 1e-5, needs no variance.
+    if excess > 5.0 * error + 0.05 and (weights.pareto_k < 0.7 or excess > 12.0):
+        return Status.suspect(
+            "missed-peak",
+            f"importance sampling at the mode finds {excess:.2f} nats more than the particles did: they missed a narrow peak "
+            "on the way from the prior; use Importance, and trust neither alone.",
+        ), more
+    return Status.ok(), more

@@ -64,7 +64,12 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
-    tasks = [(trap, method, options.runs) for trap in ev.zoo.S_IDS for method in (*ev.methods(), "default")]
+    tasks = [
+        (trap, method, options.runs)
+        for trap in ev.zoo.S_IDS
+        for method in (*ev.methods(), "default")
+        if method == "default" or ev.methods()[method].needs <= ev.zoo.example(trap).model.offers
+    ]
     print("    trap  method       runs  right  flagged  wrong  worst error  largest z")
     with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=5) as pool:
         rows = list(pool.imap(cell, tasks, chunksize=1))

@@ -17,7 +17,9 @@ from scipy.special import logsumexp
 from evidentia import zoo
 
 EXAMPLES = (
+    "E1",
     "E2",
+    "E4",
     "E8",
     "E8s-none",
     "E8s-slope",
@@ -27,10 +29,12 @@ EXAMPLES = (
     "pine-density-friel_wyse-review",
     "pine-adjusted_density-williams1959-green_ohagan",
 )
-POSITIVE = ("tau", "variance")
+POSITIVE = ("tau", "variance", "rate")
 BETAS = (0.0, 0.3, 1.0)
 N_DRAWS = 20_000
 STATES = {
+    "E1": ({"theta": 0.5}, {"theta": -1.0}),
+    "E4": ({"rate": 1.3}, {"rate": 0.4}),
     "E2": ({"mu": 0.5, "tau": 1.1}, {"mu": -1.0, "tau": 0.2}),
     "E8": ({"variance": 0.4, "coefficients": [0.2, 1.1]}, {"variance": 2.0, "coefficients": [-1.0, 0.3]}),
     "E8s-none": ({"variance": 0.4}, {"variance": 2.0}),
@@ -48,7 +52,13 @@ def states_of(id):
     return [{name: np.asarray(value, np.float64) for name, value in state.items()} for state in STATES[key]]
 
 
-BLOCKS = {"E8s-none": 1, "pine-density-friel_wyse-review": 3, "pine-adjusted_density-williams1959-green_ohagan": 3}
+BLOCKS = {
+    "E1": 1,
+    "E4": 1,
+    "E8s-none": 1,
+    "pine-density-friel_wyse-review": 3,
+    "pine-adjusted_density-williams1959-green_ohagan": 3,
+}
 CASES = [(id, i) for id in EXAMPLES for i in range(BLOCKS.get(id, 2))]
 
 
@@ -142,6 +152,32 @@ def test_block_is_normalised_and_its_draws_follow_it(id, index):
         print(id, name, beta, "z of mean", z_mean, "z of variance", z_variance)
         assert np.all(np.abs(z_mean) < 4.75)
         assert np.all(np.abs(z_variance) < 4.75)
+
+
+@pytest.mark.parametrize("id", ["E9a", "E9b"])
+def test_a_vector_block_is_the_tempered_posterior_and_is_what_its_draws_follow(id):
+    """One normal block: prior x likelihood / density is the evidence everywhere; moments against the textbook's."""
+    example = zoo.example(id)
+    model, block = example.model, example.model.conditionals[0]
+    design, y = (np.asarray(a) for a in model.data)
+    d = design.shape[1]
+    rng = np.random.default_rng(3)
+    with jax.enable_x64(True):
+        for value in rng.normal(size=(3, d)):
+            log_prior, log_likelihood = model.evaluate(coefficients=value)
+            log_density = float(block.log_density({"coefficients": value}, 1.0, model.data, model.hyper))
+            assert log_prior + log_likelihood - log_density == pytest.approx(example.log_evidence, abs=1e-8)
+        state = {"coefficients": np.zeros(d)}
+        for beta in BETAS:
+            noise = block.noise(rng, (N_DRAWS,), beta, model.data, model.hyper)
+            draws = jax.vmap(lambda one, beta=beta: block.draw(one, state, beta, model.data, model.hyper))(noise)
+            x = np.asarray(draws["coefficients"])
+            covariance = np.linalg.inv(4.0 * beta * design.T @ design + np.eye(d))
+            mean = covariance @ (4.0 * beta * design.T @ y)
+            white = np.linalg.solve(np.linalg.cholesky(covariance), (x - mean).T)
+            assert np.abs(white.mean(axis=1)).max() * math.sqrt(N_DRAWS) < 4.75
+            products = white @ white.T / N_DRAWS - np.eye(d)
+            assert np.abs(products).max() * math.sqrt(N_DRAWS / 2.0) < 4.75
 
 
 def test_models_with_conditionals_offer_them():

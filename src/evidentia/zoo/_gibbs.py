@@ -1,4 +1,4 @@
-"""Blocks of tempered Gibbs samplers: a scalar normal and a scalar gamma, from their moments.
+"""Blocks of tempered Gibbs samplers: normals, one or many at once, and a scalar gamma, from their moments.
 
 Noise is standard (its law knows beta, never the parameters), so a whole run's noise is drawn at once.
 """
@@ -10,8 +10,10 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpyro.distributions as dist
+from jax.scipy.linalg import solve_triangular
 
 from evidentia.model import Conditional
+from evidentia.zoo._densities import LOG_TWO_PI
 
 
 def normal_block(name: str, moments: Callable[..., tuple[Any, Any]]) -> Conditional:
@@ -27,6 +29,30 @@ def normal_block(name: str, moments: Callable[..., tuple[Any, Any]]) -> Conditio
     def log_density(params: Any, beta: Any, data: Any, hyper: Any) -> Any:
         mean, precision = moments(params, beta, data, hyper)
         return dist.Normal(mean, 1.0 / jnp.sqrt(precision)).log_prob(params[name])
+
+    return Conditional((name,), noise, draw, log_density)
+
+
+def normal_vector_block(name: str, size: int, moments: Callable[..., tuple[Any, Any]]) -> Conditional:
+    """A vector with a normal conditional; ``moments(params, beta, data, hyper)`` gives precision times mean, and precision."""
+
+    def mean_and_factor(params: Any, beta: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
+        pull, precision = moments(params, beta, data, hyper)
+        factor = jnp.linalg.cholesky(precision)
+        half = solve_triangular(factor, pull, lower=True)
+        return solve_triangular(factor, half, lower=True, trans="T"), factor
+
+    def noise(rng: Any, shape: tuple[int, ...], beta: Any, data: Any, hyper: Any) -> Any:
+        return rng.standard_normal((*shape, size))
+
+    def draw(noise: Any, params: Any, beta: Any, data: Any, hyper: Any) -> dict[str, Any]:
+        mean, factor = mean_and_factor(params, beta, data, hyper)
+        return {name: mean + solve_triangular(factor, noise, lower=True, trans="T")}
+
+    def log_density(params: Any, beta: Any, data: Any, hyper: Any) -> Any:
+        mean, factor = mean_and_factor(params, beta, data, hyper)
+        standard = factor.T @ (params[name] - mean)
+        return jnp.sum(jnp.log(jnp.diagonal(factor))) - 0.5 * (size * LOG_TWO_PI + standard @ standard)
 
     return Conditional((name,), noise, draw, log_density)
 

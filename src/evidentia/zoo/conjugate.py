@@ -16,6 +16,7 @@ from evidentia.model import Model
 from evidentia.zoo import _normal_gamma
 from evidentia.zoo._densities import log_normal
 from evidentia.zoo._example import Example
+from evidentia.zoo._gibbs import gamma_block, normal_block
 
 FIVE_NUMBERS = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
 SOURCE = "textbook conjugate family; exact set of evidentia"
@@ -30,14 +31,21 @@ def normal_mean() -> Example:
     def prior(hyper: Any) -> Any:
         return {"theta": dist.Normal(0.0, hyper["scale"])}
 
+    def moments(params: Any, beta: Any, y: Any, hyper: Any) -> tuple[Any, Any]:
+        precision = beta * y.shape[0] + 1.0 / hyper["scale"] ** 2
+        return beta * jnp.sum(y) / precision, precision
+
+    block = normal_block("theta", moments)
     return Example(
         id="E1",
         title="mean of a normal with known variance",
-        model=Model(log_likelihood, prior, data=FIVE_NUMBERS, hyper={"scale": 2.0}, name="E1"),
+        model=Model(
+            log_likelihood, prior, data=FIVE_NUMBERS, hyper={"scale": 2.0}, name="E1", conditionals=(block,)
+        ),
         log_evidence=-7.963382456314,
         formula="log N(y; 0, I + 4 11')",
         source=SOURCE,
-        tags=("one-dimensional",),
+        tags=("one-dimensional", "conditionals"),
     )
 
 
@@ -101,14 +109,20 @@ def poisson_rate() -> Example:
         rate = params["rate"]
         return jnp.sum(y) * jnp.log(rate) - y.shape[0] * rate - jnp.sum(gammaln(y + 1.0))
 
+    block = gamma_block(
+        "rate",
+        lambda beta, y, hyper: hyper["a"] + beta * y.sum(),
+        lambda params, beta, y, hyper: hyper["b"] + beta * y.shape[0],
+    )
+    counts = np.array([3.0, 0.0, 2.0, 4.0, 1.0])
     return Example(
         id="E4",
         title="Poisson rate, gamma prior",
-        model=Model(log_likelihood, _gamma_rate, data=np.array([3.0, 0.0, 2.0, 4.0, 1.0]), hyper=_gamma(), name="E4"),
+        model=Model(log_likelihood, _gamma_rate, data=counts, hyper=_gamma(), name="E4", conditionals=(block,)),
         log_evidence=-9.661766264999,
         formula="ratio of gamma normalising constants, with the factorials",
         source=SOURCE,
-        tags=("one-dimensional", "skewed", "bounded"),
+        tags=("one-dimensional", "skewed", "bounded", "conditionals"),
     )
 
 

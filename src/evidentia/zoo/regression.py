@@ -15,6 +15,7 @@ from evidentia.errors import BadInput
 from evidentia.model import Conditional, Model
 from evidentia.zoo._densities import LOG_TWO_PI, log_normal
 from evidentia.zoo._example import Example
+from evidentia.zoo._gibbs import normal_vector_block
 
 SUBSETS = {
     "none": ((), -10.490780052820),
@@ -22,6 +23,7 @@ SUBSETS = {
     "slope": ((1,), -5.050048045135),
     "both": ((0, 1), -6.981088385843),
 }
+KNOWN_NOISE = 0.5
 SOURCE = "conjugate linear regression; exact set of evidentia"
 
 
@@ -152,17 +154,23 @@ def _cosine_regression(id: str, n: int, d: int, log_evidence: float) -> Example:
 
     def log_likelihood(params: Any, data: Any) -> Any:
         design, y = data
-        return jnp.sum(log_normal(y, design @ params["coefficients"], 0.5))
+        return jnp.sum(log_normal(y, design @ params["coefficients"], KNOWN_NOISE))
 
     def prior(hyper: Any) -> Any:
         return {"coefficients": dist.Normal(0.0, hyper["scale"]).expand([d]).to_event(1)}
 
+    def moments(params: Any, beta: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
+        design, y = data
+        weight = beta / KNOWN_NOISE**2
+        return weight * design.T @ y, weight * design.T @ design + jnp.eye(d) / hyper["scale"] ** 2
+
+    block = normal_vector_block("coefficients", d, moments)
     return Example(
         id=id,
         title=f"regression on {d} cosines, known noise",
-        model=Model(log_likelihood, prior, data=(design, y), hyper={"scale": 1.0}, name=id),
+        model=Model(log_likelihood, prior, data=(design, y), hyper={"scale": 1.0}, name=id, conditionals=(block,)),
         log_evidence=log_evidence,
         formula="log N(y; 0, 0.25 I + XX')",
         source=SOURCE,
-        tags=("many-dimensional",),
+        tags=("many-dimensional", "conditionals"),
     )

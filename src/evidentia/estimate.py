@@ -28,7 +28,7 @@ from evidentia.methods.importance import Importance
 from evidentia.methods.smc import SMC
 from evidentia.model import Model
 from evidentia.numerics.uncertainty import combine_repeats
-from evidentia.records import PathRun
+from evidentia.records import Draws
 from evidentia.result import Cost, Estimate, Evidence, Kind, Level, Repeat, Status
 from evidentia.sampling.evaluate import saturated_share
 from evidentia.sampling.loop import Budget, Loop, Stopped
@@ -170,7 +170,8 @@ def _nan_status(loop: Loop) -> Status:
 
 def _edge_status(model: Model, estimate: Estimate) -> Status:
     """Doubt a result whose weight lies where the parameters have run into the edge of their support."""
-    draws = estimate.record.final if isinstance(estimate.record, PathRun) else estimate.record
+    record = estimate.record
+    draws = record if record is None or isinstance(record, Draws) else record.final
     if draws is None or estimate.status.level is Level.FAILED:
         return Status.ok()
     share = saturated_share(model, draws)

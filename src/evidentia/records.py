@@ -94,3 +94,33 @@ class PathRun:
     def complete(self) -> bool:
         """Whether the run reached the posterior."""
         return bool(self.betas[-1] == 1.0)
+
+
+@dataclass(frozen=True)
+class OrdinateRun:
+    """What Chib's methods leave: at P points, the logs of what is averaged for the posterior density there.
+
+    Attributes
+    ----------
+    points : (P, d) array
+        Unconstrained coordinates; the first one gives the answer, the others check it.
+    log_likelihood, log_prior : (P,) arrays
+        Values at the points; `log_prior` is in the coordinates in which the posterior density is estimated (the parameters
+        themselves for Chib, the unconstrained vector for Chib & Jeliazkov).
+    log_exact : (P,) array
+        Log of the factor of the posterior density that needs no average (the last conditional of Chib; zero otherwise).
+    log_up : tuple of (P, n_chains, n_draws) arrays
+        Entry j was made on run j: the full run is 0, run j has j blocks held at the point.
+    log_down : tuple of (P, n_chains, n_draws) arrays
+        Divisors; entry j was made on the draws of run j + 1. Empty for Gibbs output.
+    final : Draws
+        Posterior draws: the full run's chains.
+    """
+
+    points: Array
+    log_likelihood: Array
+    log_prior: Array
+    log_exact: Array
+    log_up: tuple[Array, ...]
+    log_down: tuple[Array, ...]
+    final: Draws

@@ -11,6 +11,7 @@ tried on the same rung, and whichever forgets faster for its cost serves the run
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -108,12 +109,14 @@ def run_along_path(
     key: Key,
     loop: Loop,
     resample: bool = True,
+    watch: Callable[[float, Rung, Choice], None] | None = None,
 ) -> PathRun:
     """A population from the prior to the posterior: sequential Monte Carlo, or annealed importance sampling.
 
     With `keep_all` every state of the moves counts as a draw of its rung (waste-free, Dau & Chopin 2022); otherwise only
     the last one does. Without `resample` every particle keeps its own lineage and gathers its own weight (Neal 2001), which
-    is in the final draws. Stopped by budget or Ctrl-C, it returns the rungs that it finished.
+    is in the final draws. `watch` is shown every rung after its moves. Stopped by budget or Ctrl-C, it returns the rungs that
+    it finished.
     """
     if keep_all and not resample:
         raise BadInput("keep_all needs resample: without resampling a particle has one state a rung.")
@@ -152,6 +155,8 @@ def run_along_path(
                     log_prior=rung.log_prior[-1:],
                     log_likelihood=rung.log_likelihood[-1:],
                 )
+            if watch is not None:
+                watch(beta, rung, choice)
             # Only the last rung's points are wanted: those of a hundred rungs in a hundred dimensions would be a gigabyte.
             rungs[-1] = rungs[-1]._replace(position=np.empty(0), log_prior=np.empty(0))
             rungs.append(rung)

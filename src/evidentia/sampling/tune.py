@@ -61,7 +61,7 @@ class Moments(NamedTuple):
         variance = np.where(known[:, None], np.maximum(variance, floor[:, None]), 1.0)
         covariance = (1.0 - shrink)[:, None, None] * covariance
         np.einsum("kii->ki", covariance)[...] = variance
-        return _tuning(centre + offset, covariance, scale)
+        return tuning_in_blocks(centre + offset, covariance, scale)
 
 
 def side_by_side(tunings: list[Tuning]) -> Tuning:
@@ -72,11 +72,11 @@ def side_by_side(tunings: list[Tuning]) -> Tuning:
 
 def tuning_of(mean: Array, covariance: Array, scale: float) -> Tuning:
     """A `Tuning` of one block from a mean and a covariance."""
-    return _tuning(mean[None], covariance[None], scale)
+    return tuning_in_blocks(mean[None], covariance[None], scale)
 
 
-def _tuning(mean: Array, covariance: Array, scale: float) -> Tuning:
-    """A `Tuning` from means and covariances, which are made definite if rounding left them otherwise."""
+def tuning_in_blocks(mean: Array, covariance: Array, scale: float) -> Tuning:
+    """A `Tuning` of several blocks from means (K, d) and covariances (K, d, d), made definite if rounding left them otherwise."""
     spread = np.sqrt(np.einsum("kii->ki", covariance))
     correlation = covariance / (spread[:, :, None] * spread[:, None, :])
     jitter = 0.0

@@ -72,6 +72,7 @@ class Kernel(Protocol):
     """A Markov kernel for the density prior x likelihood^beta of the unconstrained vector."""
 
     needs_gradient: ClassVar[bool]
+    needs_tuning: ClassVar[bool]
 
     def first_scale(self, n_dimensions: int) -> float:
         """Where tuning of the scale begins."""

@@ -23,6 +23,7 @@ class Gibbs:
 
     conditionals: tuple[Conditional, ...] = field(repr=False)
     needs_gradient: ClassVar[bool] = False
+    needs_tuning: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
         """There is nothing to scale."""

@@ -25,6 +25,7 @@ class HMC:
     length: float = 1.5
     max_leaps: int = 24
     needs_gradient: ClassVar[bool] = True
+    needs_tuning: ClassVar[bool] = True
 
     def first_scale(self, n_dimensions: int) -> float:
         """Step sizes fall like d^(-1/4)."""

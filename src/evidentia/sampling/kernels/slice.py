@@ -25,6 +25,7 @@ class Slice:
     max_out: int = 8
     max_shrink: int = 40
     needs_gradient: ClassVar[bool] = False
+    needs_tuning: ClassVar[bool] = True
 
     def first_scale(self, n_dimensions: int) -> float:
         """An interval of about four standard deviations."""

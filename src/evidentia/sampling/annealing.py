@@ -1,0 +1,386 @@
+"""Lineages along the path, up or down, that never meet: the walk of annealed importance sampling.
+
+    log w = sum_k (beta_{k+1} - beta_k) log L(theta_k),      theta_k = T_{beta_k}(theta_{k-1}),
+
+with T_beta any kernel that leaves prior x likelihood^beta invariant. From prior draws up to beta = 1 the mean of w is Z,
+without bias; from posterior draws down to beta = 0 it is 1/Z (Neal 2001; Grosse, Ghahramani & Adams 2015).
+
+Both hold only when neither the rungs nor the kernels' tuning depend on the lineages. So all of that is fixed beforehand in a
+`Plan`, and what a plan must know is learnt by a *pilot*: a small resampled population that walks the path first. It leaves a
+`Map`: how long the path is, and what the distributions on it look like. The length is measured in standard deviations of the
+log weight,
+
+    Lambda = integral over beta of sd_beta(log L),
+
+so that K rungs at equal distances give sd(log w)^2 = Lambda^2 / K where kernels mix, and more where they do not. Because the plan
+is fixed, many rungs go through in one compiled call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.records import Array, Draws, PathRun
+from evidentia.sampling.evaluate import log_densities
+from evidentia.sampling.kernels._base import Kernel, State, Tuning
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.path import ON_SUPPORT, AdaptiveESS, Schedule
+from evidentia.sampling.population import Choice, Moves, Rung, run_along_path
+from evidentia.sampling.tune import fit_tuning, tuning_in_blocks
+from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
+from evidentia.seeding import Key
+
+# Rungs in one compiled call, fewer where their noise would fill more than so many numbers.
+RUNGS_AT_ONCE = 8
+NOISE_NUMBERS = 4_000_000
+# Lineages among which correlations are looked at.
+LOOK_AT = 1000
+# Shares of a step of the pilot's ladder at which the path is measured: finer towards its beginning, where the first step from a
+# wide prior has most of its length.
+SHARES = np.concatenate([[0.0], 2.0 ** np.arange(-24.0, 1.0)])
+
+
+# -- the plan ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where to go and how to move there, fixed before any lineage starts.
+
+    Attributes
+    ----------
+    betas : (K + 1,) array
+        In the order of the walk: from 0 to 1, or from 1 to 0.
+    kernels : tuple of K - 1 kernels
+        One for each beta in between.
+    tuning : Tuning with leading axis K - 1
+    n_sweeps : int
+        Moves at each beta.
+    """
+
+    betas: Array
+    kernels: tuple[Kernel, ...]
+    tuning: Tuning
+    n_sweeps: int
+
+    def backwards(self) -> Plan:
+        """The same rungs from the other end."""
+        return Plan(self.betas[::-1], self.kernels[::-1], Tuning(*(part[::-1] for part in self.tuning)), self.n_sweeps)
+
+
+def untuned_plan(betas: Array, kernel: Kernel, n_sweeps: int) -> Plan:
+    """A plan for a kernel that needs no tuning: no pilot has to go first."""
+    n = len(betas) - 2
+    empty = Tuning(np.zeros((n, 1, 0)), np.zeros((n, 1, 0, 0)), np.zeros((n, 1, 0, 0)), np.ones(n))
+    return Plan(np.asarray(betas, np.float64), (kernel,) * n, empty, n_sweeps)
+
+
+@dataclass(frozen=True)
+class Station:
+    """What the pilot saw at one of its betas, and what moved it there."""
+
+    beta: float
+    mean: Array
+    covariance: Array
+    kernel: Kernel
+    scale: float
+
+
+@dataclass(frozen=True)
+class Map:
+    """The path as a pilot found it: its length up to each of many betas, and stations along it."""
+
+    run: PathRun
+    stations: tuple[Station, ...]
+    betas: Array
+    distances: Array
+
+    @property
+    def length(self) -> float:
+        """Lambda, the length of the whole path."""
+        return float(self.distances[-1])
+
+    def rungs(self, n_between: int) -> Array:
+        """`n_between` betas at equal distances between 0 and 1, with both ends.
+
+        Where the likelihood is zero on part of the prior, the first of them is the step onto its support.
+        """
+        first = 1 if self.run.betas[1] == ON_SUPPORT and n_between > 0 else 0
+        targets = np.linspace(0.0, self.length, n_between - first + 2)[1:-1]
+        inner = np.interp(targets, self.distances, self.betas)
+        betas = np.concatenate([[0.0], [ON_SUPPORT] * first, inner, [1.0]])
+        return np.maximum.accumulate(betas)
+
+    def plan(self, betas: Array, n_sweeps: int) -> Plan:
+        """Kernels and tuning for these rungs, from the stations on either side of each."""
+        inner = np.asarray(betas[1:-1], np.float64)
+        at = np.interp([s.beta for s in self.stations], self.betas, self.distances)
+        here = np.interp(inner, self.betas, self.distances)
+        upper = np.clip(np.searchsorted(at, here), 1, max(len(at) - 1, 1)) if len(at) > 1 else np.zeros(len(inner), np.int64)
+        lower = np.maximum(upper - 1, 0)
+        gap = at[upper] - at[lower]
+        share = np.clip(np.where(gap > 0, (here - at[lower]) / np.where(gap > 0, gap, 1.0), 1.0), 0.0, 1.0)
+
+        def between(values: Array) -> Array:
+            weight = share.reshape(-1, *[1] * (values.ndim - 1))
+            return (1.0 - weight) * values[lower] + weight * values[upper]
+
+        mean = between(np.stack([s.mean for s in self.stations]))
+        covariance = between(np.stack([s.covariance for s in self.stations]))
+        near = np.where(share < 0.5, lower, upper)
+        tuning = tuning_in_blocks(mean, covariance, 1.0)
+        blocks = [np.asarray(part)[:, None] for part in tuning[:3]]
+        scales = np.array([self.stations[i].scale for i in near], np.float64)
+        return Plan(np.asarray(betas, np.float64), tuple(self.stations[i].kernel for i in near), Tuning(*blocks, scales), n_sweeps)
+
+    def slowness(self, n_sweeps: int) -> float:
+        """By how much the lineages' memory multiplies the variance of log w: the mean of (1 + r) / (1 - r) over the path."""
+        run = self.run
+        if len(run.log_likelihood) < 2:
+            return 1.0
+        memory = np.clip(run.memory[1:], 1e-3, 0.99) ** (n_sweeps / np.maximum(run.n_moves[1:], 1))
+        return float(np.mean((1.0 + memory) / (1.0 - memory)))
+
+
+def pilot(
+    model: Model,
+    kernels: tuple[Kernel, ...],
+    n_particles: int,
+    moves: Moves,
+    schedule: Schedule | None,
+    key: Key,
+    loop: Loop,
+) -> Map:
+    """Send a small resampled population along the path (on rungs of its own, without a schedule) and draw the map."""
+    seen: list[Station] = []
+
+    def watch(beta: float, rung: Rung, choice: Choice) -> None:
+        position = rung.position[-1]
+        kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
+        seen.append(_station(beta, position, np.ones(len(position)), kernel, scale))
+
+    steps = schedule or AdaptiveESS(0.6)
+    run = run_along_path(model, n_particles, 4, steps, kernels, moves, False, key, loop, watch=watch)
+    if not run.complete:
+        assert loop.stopped is not None
+        raise loop.stopped
+    final = run.final
+    assert final is not None and final.log_weight is not None
+    last = seen[-1] if seen else None
+    kernel = last.kernel if last else kernels[0]
+    scale = last.scale if last else kernel.first_scale(model.n_dimensions)
+    seen.append(_station(1.0, final.position, np.exp(final.log_weight - final.log_weight.max()), kernel, scale))
+    betas, distances = measured(run.betas, run.log_likelihood)
+    return Map(run, tuple(seen), betas, distances)
+
+
+def _station(beta: float, position: Array, weights: Array, kernel: Kernel, scale: float) -> Station:
+    usable = np.isfinite(position).all(axis=1)
+    tuning = fit_tuning(position[usable], weights[usable], 1.0)
+    return Station(beta, tuning.mean[0], tuning.factor[0] @ tuning.factor[0].T, kernel, scale)
+
+
+def measured(betas: Array, log_likelihood: tuple[Array, ...]) -> tuple[Array, Array]:
+    """Many betas along a resampled run, and the length of the path up to each.
+
+    Between two rungs the draws of the lower one are reweighted. From one beta to the next the length is sqrt(-log ESS share) of
+    that small step, which is step x sd(log L) where the latter is small, and stays finite where some draws die at once.
+    """
+    all_betas, lengths = [np.zeros(1)], [np.zeros(1)]
+    for k, values in enumerate(log_likelihood[: len(betas) - 1]):
+        if betas[k + 1] == ON_SUPPORT:  # which share of the prior is possible: no number of rungs makes that easier
+            all_betas.append(np.array([ON_SUPPORT]))
+            lengths.append(np.zeros(1))
+            continue
+        step = betas[k + 1] - betas[k]
+        flat = values.ravel()
+        shifted = flat[flat > -np.inf] - flat.max()
+        with np.errstate(under="ignore"):
+            weights = np.exp(step * SHARES[:, None] * shifted)
+        weights /= weights.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(weights[:-1] > 0, weights[1:] ** 2 / weights[:-1], 0.0).sum(axis=1)  # 1 / ESS share of a small step
+        all_betas.append(betas[k] + step * SHARES[1:])
+        lengths.append(np.sqrt(np.log(np.maximum(ratio, 1.0))))
+    return np.concatenate(all_betas), np.cumsum(np.concatenate(lengths))
+
+
+# -- the walk ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What n lineages did: log likelihoods (K, n) at the start and after each of the K - 1 rungs, and where they ended."""
+
+    betas: Array
+    log_likelihood: Array
+    position: Array
+    log_prior: Array
+    acceptance: Array
+    n_sweeps: int
+
+    @property
+    def log_weights(self) -> Array:
+        """The log weight of each lineage."""
+        return path_log_weights(self.betas, self.log_likelihood)
+
+    def record(self) -> PathRun:
+        """The walk up from the prior, as all tempered runs are recorded.
+
+        Correlations are those of the log likelihoods, from a rung to the next: a lineage is not asked to forget at a rung.
+        """
+        n_rungs, n = self.log_likelihood.shape
+        memory = np.concatenate([[0.0], _memory(self.log_likelihood[:, :LOOK_AT])])
+        own = np.arange(n)
+        return PathRun(
+            betas=self.betas,
+            log_likelihood=tuple(self.log_likelihood[:, None, :]),
+            eves=(own,) * n_rungs,
+            n_islands=1,
+            acceptance=np.concatenate([[1.0], self.acceptance]),
+            correlation=memory,
+            memory=memory,
+            n_moves=np.concatenate([[0], np.full(n_rungs - 1, self.n_sweeps)]).astype(np.int64),
+            resampled=False,
+            settled=False,
+            final=Draws(self.position, self.log_likelihood[-1], self.log_prior, n_drawn=n, log_weight=self.log_weights),
+        )
+
+
+def path_log_weights(betas: Array, log_likelihood: Array) -> Array:
+    """Sum over rungs of step x log likelihood, (K + 1,) betas and (K, n) log likelihoods; zero likelihood weighs nothing."""
+    possible = log_likelihood > -np.inf
+    if possible.all():
+        return np.asarray(np.diff(betas) @ log_likelihood)
+    total = np.diff(betas) @ np.where(possible, log_likelihood, 0.0)
+    return np.where(possible.all(axis=0), total, -np.inf)
+
+
+def _memory(log_likelihood: Array) -> Array:
+    """Correlations of the log likelihoods of one rung with the next."""
+    possible = np.isfinite(log_likelihood).all(axis=0)
+    rows = log_likelihood[:, possible]
+    if rows.shape[1] < 2:
+        return np.zeros(len(log_likelihood) - 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = rows - rows.mean(axis=1, keepdims=True)
+        size = np.sqrt(np.einsum("kn,kn->k", rows, rows))
+        together = np.einsum("kn,kn->k", rows[1:], rows[:-1])
+        product = size[1:] * size[:-1]
+        return np.where(np.isfinite(product) & (product > 0), together / np.where(product > 0, product, 1.0), 0.0)
+
+
+def walk(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: Loop) -> Walk:
+    """Send every draw of `start` along the plan, `at_once` of them together (which must divide their number)."""
+    parts = []
+    for i in range(0, len(start.position), at_once):
+        some = slice(i, i + at_once)
+        state = State(start.position[some], start.log_prior[some], start.log_likelihood[some], None)
+        parts.append(_walk(model, plan, state, key.child(i), loop))
+    if len(parts) == 1:
+        return parts[0]
+    return Walk(
+        plan.betas,
+        np.concatenate([p.log_likelihood for p in parts], axis=1),
+        np.concatenate([p.position for p in parts]),
+        np.concatenate([p.log_prior for p in parts]),
+        np.mean([p.acceptance for p in parts], axis=0),
+        plan.n_sweeps,
+    )
+
+
+def _walk(model: Model, plan: Plan, state: State, key: Key, loop: Loop) -> Walk:
+    n_between = len(plan.kernels)
+    rng = key.generator()
+    size = _rungs_at_once(plan, state, model)
+    values, acceptance = [np.asarray(state.log_likelihood)[None]], []
+    done = 0
+    while done < n_between:
+        kernel = plan.kernels[done]
+        n = 1
+        while n < size and done + n < n_between and plan.kernels[done + n] == kernel:
+            n += 1
+        n = n if n == size else 1  # another number of rungs would be another program: the odd ones go one by one
+        state, log_likelihood, accepted = _some_rungs(model, kernel, plan, slice(done, done + n), state, rng, loop)
+        values.append(log_likelihood)
+        acceptance.append(accepted)
+        done += n
+        loop.tick(f"rung {done} of {n_between}  beta {plan.betas[done]:.3g}  acceptance {float(accepted[-1]):.2f}")
+    return Walk(
+        plan.betas,
+        np.concatenate(values),
+        np.asarray(state.position),
+        np.asarray(state.log_prior),
+        np.concatenate(acceptance) if acceptance else np.empty(0),
+        plan.n_sweeps,
+    )
+
+
+def _rungs_at_once(plan: Plan, state: State, model: Model) -> int:
+    """How many rungs go together: a power of two, so that it divides the numbers of rungs that adaptive ladders have."""
+    size = RUNGS_AT_ONCE
+    while size > 1 and size * plan.n_sweeps * state.position.shape[0] * (model.n_dimensions + 2) > NOISE_NUMBERS:
+        size //= 2
+    return size
+
+
+def _some_rungs(
+    model: Model, kernel: Kernel, plan: Plan, rungs: slice, state: State, rng: np.random.Generator, loop: Loop
+) -> tuple[State, Array, Array]:
+    """Move along several rungs in one compiled call: the state, log likelihoods (rungs, n) and acceptances."""
+    betas = plan.betas[1:-1][rungs]
+    n = state.position.shape[0]
+    noise = [kernel.noise(rng, plan.n_sweeps, n, model, float(beta)) for beta in betas]
+    stacked = jax.tree.map(lambda *parts: np.stack(parts), *noise)
+    tuning = Tuning(*(np.ascontiguousarray(part[rungs]) for part in plan.tuning))
+    args = (state.position, state.log_prior, state.log_likelihood, stacked, tuning, np.ascontiguousarray(betas))
+    if model.is_black_box:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            out = _steps(NumpyWorld(model, loop), kernel, *args)
+    else:
+        core, block = model.core, block_size(model.data_size)
+
+        def build() -> Callable[..., Any]:
+            def run(data: Any, hyper: Any, *rest: Any) -> Any:
+                return _steps(JaxWorld(core, data, hyper, block), kernel, *rest)
+
+            return run
+
+        with jax.enable_x64(True):
+            out = core.compiled(("anneal", kernel), build)(model.data, model.hyper, *args)
+    (position, log_prior, log_likelihood), (values, acceptance, n_likelihood, n_gradient, n_bad, bad) = out
+    if not model.is_black_box:  # a black box counts its own calls
+        loop.count(n_likelihood=int(np.sum(n_likelihood)), n_gradient=int(np.sum(n_gradient)))
+    n_bad = np.asarray(n_bad)
+    if n_bad.any():
+        # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
+        log_densities(model, np.asarray(bad)[np.unravel_index(np.argmax(n_bad > 0), n_bad.shape)][None], loop)
+        loop.n_nan += int(n_bad.sum()) - 1
+    return State(position, log_prior, log_likelihood, None), np.asarray(values), np.asarray(acceptance)
+
+
+def _steps(
+    world: World, kernel: Kernel, position: Any, log_prior: Any, log_likelihood: Any, noise: Any, tuning: Tuning, betas: Any
+) -> Any:
+    """Rung after rung, sweep after sweep."""
+    xp = world.xp
+
+    def one_rung(carry: Any, given: Any) -> Any:
+        noise, tuning, beta = given
+        state = kernel.init(world, State(*carry, xp.zeros((carry[0].shape[0], 0))), beta)
+
+        def one_sweep(state: State, noise: Any) -> Any:
+            state, info = kernel.step(world, state, noise, tuning, beta)
+            counted = [xp.asarray(part) for part in (info.n_likelihood, info.n_gradient, info.n_bad)]
+            return state, (xp.mean(info.acceptance), *counted, info.bad_position)
+
+        state, (accepted, *counted) = world.scan(one_sweep, state, noise)
+        return (state.position, state.log_prior, state.log_likelihood), (state.log_likelihood, xp.mean(accepted), *counted)
+
+    return world.scan(one_rung, (position, log_prior, log_likelihood), (noise, tuning, betas))

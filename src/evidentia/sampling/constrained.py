@@ -1,0 +1,445 @@
+"""Draws from the prior where the likelihood exceeds a threshold: what nested sampling asks for, again and again.
+
+Three ways to get them, each a frozen object, none of them in need of gradients:
+
+* `FromPrior`: draw from the prior and keep what is above. Exact and independent, and hopeless once little mass is left.
+* `ConstrainedWalk`: Metropolis for the prior, refusing every step that falls below the threshold (the review's way).
+* `ConstrainedSlice`: hit-and-run slice moves (Neal 2003): along a random line through the point, an interval placed at
+  random around it is drawn from and shrunk toward the point until the draw is above the prior's slice and the threshold.
+
+The two Markov ways start each new point at a survivor, which is distributed as it should be already, and move it until
+the new points have forgotten where they began: until the correlation between start and present, of the rank of the
+likelihood and of every coordinate, is below a limit. Steps and lines are shaped by the covariance of the survivors. The
+survivors stand in `N_BLOCKS` blocks, and the points that start in one block are shaped by the *others*: a kernel shaped by the
+points that it moves is not invariant for them.
+
+A whole batch moves in one compiled call that has the threshold as an argument. Slice moves take a different number of
+looks each; so that no point waits for the slowest at every move, each goes on to its own next move, and only the last move
+of a call is waited for. (Stopping the clock instead would favour places from which it is hard to get away.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from evidentia.errors import BadInput, BadType
+from evidentia.model import Model
+from evidentia.records import Array
+from evidentia.sampling.evaluate import log_densities, prior_positions
+from evidentia.sampling.kernels._base import Tuning, log_uniforms, screen, toward
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.population import Moves
+from evidentia.sampling.tune import Moments
+from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
+from evidentia.seeding import Key
+
+IntArray = NDArray[np.int64]
+
+N_BLOCKS = 4
+# Looks along one line after which the interval is a speck and the point stays where it is.
+MAX_LOOKS = 60
+# An interval this many times the mean distance moved covers most lines twice over (a third of a line is moved on average).
+WIDTH = 8.0
+# Calls in a row that hardly change what is left of the start, after which more would not either.
+STALLED_CALLS = 3
+
+
+class Points(NamedTuple):
+    """Points and what is known there; the leading axis is theirs."""
+
+    position: Array
+    log_prior: Array
+    log_likelihood: Array
+
+    def take(self, chosen: Any) -> Points:
+        """Some of them."""
+        return Points(*(array[chosen] for array in self))
+
+
+class Replaced(NamedTuple):
+    """New points above a threshold, where each came from, and how the moves went.
+
+    `parent` is the number of the survivor that a point started from (-1: none). `memory` and `correlation` are what is left of
+    the start: of the likelihood's rank, and of the coordinate that remembers most. `scale` is the next one to use.
+    """
+
+    points: Points
+    parent: IntArray
+    n_moves: int
+    acceptance: float
+    memory: float
+    correlation: float
+    scale: float
+
+
+class Replacement(Protocol):
+    """A way to draw from the prior above a threshold."""
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """Where tuning of the scale begins."""
+        ...
+
+    def replace(
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+    ) -> Replaced:
+        """`n_new` points above the threshold, `lanes` at a time, given all live points that are above it."""
+        ...
+
+
+# -- rejection -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FromPrior:
+    """Rejection: prior draws, of which those above the threshold are kept; at most `at_most` draws for one batch."""
+
+    at_most: int = 2_000_000
+
+    def __post_init__(self) -> None:
+        """Check the limit."""
+        _check_whole("FromPrior", "at_most", self.at_most, 1000)
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """Nothing to tune."""
+        return 1.0
+
+    def replace(
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+    ) -> Replaced:
+        """See `Replacement`."""
+        kept: list[Points] = []
+        found = drawn = 0
+        size = 1024
+        while found < n_new:
+            if drawn >= self.at_most:
+                loop.stop(
+                    "rejection",
+                    f"{drawn:,} draws from the prior gave {found} of {n_new} points above the log likelihood {threshold:.6g}; "
+                    "replace with ConstrainedSlice() instead",
+                )
+            position = prior_positions(model, size, key.child(drawn))
+            log_prior, log_likelihood = log_densities(model, position, loop)
+            above = np.flatnonzero(log_likelihood > threshold)
+            kept.append(Points(position, log_prior, log_likelihood).take(above))
+            found, drawn = found + len(above), drawn + size
+            loop.tick(f"log likelihood above {threshold:.6g}: {found} of {n_new} from {drawn:,} prior draws")
+            size = min(4 * size, 65_536)
+        points = _joined(kept).take(slice(0, n_new))
+        return Replaced(points, np.full(n_new, -1), 0, found / drawn, 0.0, 0.0, 1.0)
+
+
+# -- Markov moves ----------------------------------------------------------------------------------------------------
+
+
+class Stepped(NamedTuple):
+    """Where a call of a constrained kernel left its points, and how it went."""
+
+    points: Points
+    acceptance: float
+    distance: float
+
+
+@dataclass(frozen=True)
+class ConstrainedWalk:
+    """Random-walk Metropolis on the prior, within the threshold; the scale follows the acceptance."""
+
+    moves: Moves = field(default_factory=lambda: Moves(correlation=0.1, at_once=16, at_most=400))
+    acceptance: float = 0.25
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        _check_moves("ConstrainedWalk", self.moves)
+        if not 0.0 < self.acceptance < 1.0:
+            raise BadInput(f"ConstrainedWalk(acceptance={self.acceptance}): give a rate between 0 and 1.")
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """The scaling for a Gaussian target."""
+        return 2.38 / np.sqrt(n_dimensions)
+
+    def next_scale(self, scale: float, stepped: Stepped) -> float:
+        """Toward the goal acceptance."""
+        return min(toward(scale, stepped.acceptance, self.acceptance), 10.0)
+
+    def noise(self, rng: np.random.Generator, n: int, tuning: Tuning) -> dict[str, Array]:
+        """Shaped steps, and uniforms for the prior's Metropolis ratio."""
+        m, d = self.moves.at_once, tuning.mean.shape[1]
+        return {
+            "step": tuning.scale * _shaped(rng.standard_normal((m, n, d)), tuning),
+            "log_uniform": log_uniforms(rng, m, n),
+        }
+
+    def steps(self, world: World, start: Points, threshold: Any, noise: dict[str, Any]) -> Any:
+        """All moves of a call."""
+        xp = world.xp
+
+        def one(state: Any, noise: Any) -> Any:
+            position, log_prior, log_likelihood = state
+            there = position + noise["step"]
+            new_prior, new_likelihood = world.density(there)
+            new_likelihood, n_bad, bad = screen(xp, there, new_likelihood)
+            take = (noise["log_uniform"] < new_prior - log_prior) & (new_likelihood > threshold)
+            state = (
+                xp.where(take[:, None], there, position),
+                xp.where(take, new_prior, log_prior),
+                xp.where(take, new_likelihood, log_likelihood),
+            )
+            return state, (xp.mean(take * 1.0), n_bad, bad)
+
+        state, (accepted, n_bad, bad) = world.scan(one, tuple(start), noise)
+        looked = accepted.shape[0] * start.position.shape[0]
+        return state, xp.mean(accepted), 0.0, looked, xp.sum(n_bad), bad[xp.argmax(n_bad > 0)]
+
+    def replace(
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+    ) -> Replaced:
+        """See `Replacement`."""
+        return _replace(self, model, survivors, threshold, n_new, lanes, scale, key, loop)
+
+
+@dataclass(frozen=True)
+class ConstrainedSlice:
+    """Hit-and-run slice moves within the threshold; the interval follows the distance that moves go."""
+
+    moves: Moves = field(default_factory=lambda: Moves(correlation=0.1, at_once=8, at_most=160))
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        _check_moves("ConstrainedSlice", self.moves)
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """An interval of some standard deviations."""
+        return 4.0
+
+    def next_scale(self, scale: float, stepped: Stepped) -> float:
+        """The interval that suits the mean distance moved; half way there."""
+        if not stepped.distance > 0.0:
+            return 0.5 * scale
+        return float(np.sqrt(scale * np.clip(WIDTH * stepped.distance, 0.01 * scale, 100.0 * scale)))
+
+    def noise(self, rng: np.random.Generator, n: int, tuning: Tuning) -> dict[str, Array]:
+        """Lines as long as the interval, heights under the prior, the point's place in the interval, and where to look."""
+        m, d = self.moves.at_once, tuning.mean.shape[1]
+        direction = rng.standard_normal((m, n, d))
+        direction /= np.sqrt(np.einsum("mnd,mnd->mn", direction, direction))[..., None]
+        return {
+            "line": tuning.scale * _shaped(direction, tuning),
+            "log_height": log_uniforms(rng, m, n),
+            "place": rng.random((m, n)),
+            "look": rng.random((12 * m + MAX_LOOKS, n)),
+        }
+
+    def steps(self, world: World, start: Points, threshold: Any, noise: dict[str, Any]) -> Any:
+        """All moves of a call; every point goes through its own."""
+        xp = world.xp
+        m, n = noise["place"].shape
+        lanes = xp.arange(n)
+
+        def going(carry: Any) -> Any:
+            return xp.any(carry["move"] < m) & (carry["looked"] < noise["look"].shape[0])
+
+        def look(carry: Any) -> Any:
+            x, log_prior, log_likelihood = carry["state"]
+            active = carry["move"] < m
+            now = xp.minimum(carry["move"], m - 1)
+            at = carry["low"] + (carry["high"] - carry["low"]) * noise["look"][carry["looked"]]
+            there = x + at[:, None] * noise["line"][now, lanes]
+            new_prior, new_likelihood = world.density(there, active)
+            new_likelihood, n_bad, bad = screen(xp, there, new_likelihood)
+            inside = (new_prior - log_prior > noise["log_height"][now, lanes]) & (new_likelihood > threshold)
+            take = active & inside
+            tries = carry["tries"] + 1
+            over = active & (inside | (tries >= MAX_LOOKS))
+            place = noise["place"][xp.minimum(carry["move"] + over, m - 1), lanes]
+            return {
+                "state": (
+                    xp.where(take[:, None], there, x),
+                    xp.where(take, new_prior, log_prior),
+                    xp.where(take, new_likelihood, log_likelihood),
+                ),
+                "move": carry["move"] + over,
+                "tries": xp.where(over, 0, tries),
+                "low": xp.where(over, -place, xp.where(at < 0.0, at, carry["low"])),
+                "high": xp.where(over, 1.0 - place, xp.where(at < 0.0, carry["high"], at)),
+                "looked": carry["looked"] + 1,
+                "moved": carry["moved"] + xp.sum(take),
+                "distance": carry["distance"] + xp.sum(xp.where(take, xp.abs(at), 0.0)),
+                "n_bad": carry["n_bad"] + xp.sum(n_bad),
+                "bad": xp.where(n_bad > 0, bad, carry["bad"]),
+            }
+
+        zero = xp.zeros(n, dtype=int)
+        first = {
+            "state": tuple(start),
+            "move": zero,
+            "tries": zero,
+            "low": -noise["place"][0],
+            "high": 1.0 - noise["place"][0],
+            "looked": 0,
+            "moved": 0,
+            "distance": 0.0,
+            "n_bad": 0,
+            "bad": start.position[0],
+        }
+        last = world.while_loop(going, look, first)
+        looked = last["looked"] * n
+        distance = last["distance"] / xp.maximum(last["moved"], 1)
+        return last["state"], last["moved"] / looked, distance, looked, last["n_bad"], last["bad"]
+
+    def replace(
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+    ) -> Replaced:
+        """See `Replacement`."""
+        return _replace(self, model, survivors, threshold, n_new, lanes, scale, key, loop)
+
+
+Markov = ConstrainedWalk | ConstrainedSlice
+
+
+def _replace(
+    kernel: Markov,
+    model: Model,
+    survivors: Points,
+    threshold: float,
+    n_new: int,
+    lanes: int,
+    scale: float,
+    key: Key,
+    loop: Loop,
+) -> Replaced:
+    """New points from survivors, moved until they have forgotten them; `lanes` at a time, so that one program serves."""
+    parts = []
+    for first in range(0, n_new, lanes):
+        part = _moved(kernel, model, survivors, threshold, lanes, scale, key.child(first), loop)
+        wanted = slice(0, n_new - first)
+        if n_new - first < lanes:  # any of the lanes will do, not the first block's before the others'
+            wanted = key.child("some", first).generator().permutation(lanes)[wanted]
+        parts.append(part._replace(points=part.points.take(wanted), parent=part.parent[wanted]))
+        scale = part.scale
+    worst = max(parts, key=lambda part: part.memory)
+    return worst._replace(
+        points=_joined([part.points for part in parts]),
+        parent=np.concatenate([part.parent for part in parts]),
+        correlation=max(part.correlation for part in parts),
+        scale=scale,
+    )
+
+
+def _moved(
+    kernel: Markov, model: Model, survivors: Points, threshold: float, lanes: int, scale: float, key: Key, loop: Loop
+) -> Replaced:
+    rng = key.generator()
+    parent, tuning = _starts(survivors, lanes, rng)
+    start = points = survivors.take(parent)
+    before = _centred(tuning, start)
+    n_moves, accepted = 0, []
+    lefts: list[float] = []
+    memory = 1.0
+    while n_moves < kernel.moves.at_most and not _forgotten(lefts, memory, kernel.moves):
+        stepped = _step(kernel, model, points, threshold, tuning._replace(scale=np.float64(scale)), rng, loop)
+        points = stepped.points
+        scale = kernel.next_scale(scale, stepped)
+        n_moves += kernel.moves.at_once
+        accepted.append(stepped.acceptance)
+        correlations = np.einsum("ij,ij->i", before, _centred(tuning, points))
+        memory = max(float(correlations[-1]), 0.0)
+        lefts.append(float(correlations.max()))
+        loop.tick(f"log likelihood above {threshold:.6g}  moves {n_moves}  correlation left {lefts[-1]:.2f}")
+    return Replaced(points, parent, n_moves, float(np.mean(accepted)), memory, lefts[-1], scale)
+
+
+def _starts(survivors: Points, lanes: int, rng: np.random.Generator) -> tuple[IntArray, Tuning]:
+    """Who starts where: every survivor as often as any other, in blocks; and each block's shape, learnt from the others."""
+    m, d = survivors.position.shape
+    order = rng.permutation(m)
+    blocks = N_BLOCKS if m >= 2 * N_BLOCKS else 1
+    rows = order[: m - m % blocks].reshape(blocks, -1)
+    centre = survivors.position[order[0]]
+    tuning = Moments.of(survivors.position[rows], np.ones(rows.shape), centre).of_others().tuning(centre, 1.0)
+    if blocks < N_BLOCKS:
+        rows = np.broadcast_to(rows, (N_BLOCKS, m))
+        tuning = Tuning(*(np.repeat(array, N_BLOCKS, axis=0) for array in tuning[:3]), tuning.scale)
+    columns = np.arange(-(-lanes // N_BLOCKS)) % rows.shape[1]
+    return rows[:, columns].ravel()[:lanes], tuning
+
+
+def _step(
+    kernel: Markov, model: Model, start: Points, threshold: float, tuning: Tuning, rng: np.random.Generator, loop: Loop
+) -> Stepped:
+    """One call of a kernel: compiled once for a model, a kernel and a number of points."""
+    noise = kernel.noise(rng, len(start.log_prior), tuning)
+    args = (start, np.float64(threshold), noise)
+    if model.is_black_box:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            out = kernel.steps(NumpyWorld(model, loop), *args)
+    else:
+        core, block = model.core, block_size(model.data_size)
+
+        def build() -> Callable[..., Any]:
+            def run(data: Any, hyper: Any, start: Any, threshold: Any, noise: Any) -> Any:
+                return kernel.steps(JaxWorld(core, data, hyper, block), start, threshold, noise)
+
+            return run
+
+        with jax.enable_x64(True):
+            out = jax.tree.map(np.asarray, core.compiled(("constrained", kernel), build)(model.data, model.hyper, *args))
+    state, acceptance, distance, looked, n_bad, bad = out
+    if not model.is_black_box:  # a black box counts its own calls
+        loop.count(n_likelihood=int(looked))
+    if n_bad:
+        # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
+        log_densities(model, bad[None], loop)
+        loop.n_nan += int(n_bad) - 1
+    # Distances were in units of the interval.
+    return Stepped(Points(*state), float(acceptance), float(distance) * float(tuning.scale))
+
+
+def _shaped(z: Array, tuning: Tuning) -> Array:
+    """White steps (m, n, d) of points in blocks, in the shape of each block."""
+    m, n, d = z.shape
+    k = len(tuning.mean)
+    return (z.reshape(m, k, -1, d) @ tuning.factor.swapaxes(1, 2)).reshape(m, n, d)
+
+
+def _centred(tuning: Tuning, points: Points) -> Array:
+    """Coordinates and rank of the likelihood, less their means, in units of their root sum of squares; ranks last."""
+    rank = np.empty(len(points.log_likelihood))
+    rank[np.argsort(points.log_likelihood, kind="stable")] = np.arange(len(rank))
+    rows = np.concatenate([tuning.whiten(points.position).T, rank[None]])
+    rows -= rows.mean(axis=1, keepdims=True)
+    size = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return rows / np.where(size > 1e-12, size, np.inf)[:, None]
+
+
+def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
+    """Whether the points have moved enough: nothing is left of the start, or nothing that more moves would take.
+
+    Points in separate modes never forget which one they are in; descent keeps count of that.
+    """
+    if not lefts:
+        return False
+    if lefts[-1] <= moves.correlation:
+        return True
+    back = STALLED_CALLS + 1
+    return memory <= moves.correlation and len(lefts) > back and lefts[-1] > 0.9 * lefts[-back]
+
+
+def _joined(parts: list[Points]) -> Points:
+    return parts[0] if len(parts) == 1 else Points(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _check_moves(owner: str, moves: Any) -> None:
+    if not isinstance(moves, Moves):
+        raise BadType(f"{owner}(moves={moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
+
+
+def _check_whole(owner: str, name: str, value: Any, minimum: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadType(f"{owner}({name}={value!r}): give a whole number.")
+    if value < minimum:
+        raise BadInput(f"{owner}({name}={value}): give at least {minimum}.")

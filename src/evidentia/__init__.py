@@ -5,6 +5,7 @@ from evidentia import zoo
 from evidentia.estimate import evidence
 from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
+from evidentia.methods.chib import Chib
 from evidentia.methods.importance import Importance
 from evidentia.methods.laplace import Laplace
 from evidentia.methods.prior_mean import PriorMean
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "SMC",
     "Budget",
+    "Chib",
     "Conditional",
     "Evidence",
     "Importance",

@@ -51,18 +51,19 @@ class Ordinates:
     newey_west_se: FloatArray
 
 
-def ordinates(up: Sequence[ArrayLike], down: Sequence[ArrayLike] = ()) -> Ordinates:
+def ordinates(n_points: int, up: Sequence[ArrayLike], down: Sequence[ArrayLike] = ()) -> Ordinates:
     """Log densities at P points from the logs of what is averaged.
 
     Parameters
     ----------
+    n_points : int
+        P.
     up : sequence of arrays (P, n_chains, n_draws)
-        Logs, finite or -inf; entry j was made on run j. Without any, the densities are one (nothing is left to average).
+        Logs, finite or -inf; entry j was made on run j. Without any, the densities are one: nothing is averaged.
     down : sequence of arrays (P, n_chains, n_draws)
         Logs; entry j was made on run j + 1, on the same draws as ``up[j + 1]`` if there is one.
     """
-    first = np.asarray([*up, *down][0])
-    n_points, n_runs = first.shape[0], max(len(up), len(down) + 1 if down else 0)
+    n_runs = max(len(up), len(down) + 1 if down else 0)
     log_density = np.zeros(n_points)
     influences: list[FloatArray] = []
     for run in range(n_runs):

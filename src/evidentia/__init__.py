@@ -2,14 +2,16 @@
 
 from evidentia import compile_cache as _compile_cache
 from evidentia import zoo
-from evidentia.estimate import evidence
+from evidentia.estimate import evidence, read
 from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
 from evidentia.methods.chib import Chib
 from evidentia.methods.importance import Importance
 from evidentia.methods.laplace import Laplace
+from evidentia.methods.power_posterior import PowerPosterior
 from evidentia.methods.prior_mean import PriorMean
 from evidentia.methods.smc import SMC
+from evidentia.methods.stepping_stone import SteppingStone
 from evidentia.model import Conditional, Model
 from evidentia.result import Evidence, Level, Status
 from evidentia.sampling.loop import Budget
@@ -29,9 +31,12 @@ __all__ = [
     "Level",
     "Method",
     "Model",
+    "PowerPosterior",
     "PriorMean",
     "Status",
+    "SteppingStone",
     "evidence",
     "methods",
+    "read",
     "zoo",
 ]

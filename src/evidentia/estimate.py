@@ -12,7 +12,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -82,6 +82,32 @@ def evidence(
     return result
 
 
+def read(result: Evidence, method: Method | str) -> Evidence:
+    """Estimate the evidence anew from the record of a run, by another method, without sampling again.
+
+    A tempered run of SMC, power posteriors or stepping stones can be read by power posteriors and by stepping stones, also after
+    it was loaded from a file. What is checked from the model itself (modes, edges) is not checked again.
+    """
+    if not isinstance(result, Evidence):
+        raise BadType(f"read() takes an Evidence first, not a {type(result).__name__}: the result of evidence(...).")
+    chosen = method_named(method) if isinstance(method, str) else method
+    if not isinstance(chosen, Method):
+        raise BadType(f"method is a {type(chosen).__name__}: give a method such as SteppingStone(), or its name.")
+    estimate = chosen.read(result.record)
+    if not result.status.is_ok:  # what the run said against itself stands
+        estimate = estimate.doubted(result.status)
+    return replace(
+        result,
+        **{f.name: getattr(estimate, f.name) for f in fields(Estimate)},
+        method=chosen.name,
+        settings=settings_of(chosen),
+        cites=tuple(dict.fromkeys((*chosen.cites, *result.cites))),
+        cost=Cost(),
+        repeats=(Repeat(estimate.log_evidence, estimate.log_evidence_se, estimate.status),),
+        why_this_method=f"read from the record of a run of {result.method}",
+    )
+
+
 def _by_default(model: Model, seed: int, repeats: int, progress: bool | None, budget: Budget | None) -> Evidence:
     first = _run(model, Importance(), seed, repeats, progress, budget)
     if first.status.is_ok:
@@ -121,11 +147,11 @@ def _run(model: Model, method: Method, seed: int, repeats: int, progress: bool |
                 sentence = f"no evidence yet: {stop}."
                 seen = Status.failed(stop.code, sentence)
                 estimate = Estimate(np.nan, None, no_se_because=sentence)
-            estimates.append(_with_status(estimate, seen))
+            estimates.append(estimate.doubted(seen))
             if loop.interrupted or estimate.status.level is Level.FAILED or seen.level is Level.FAILED:
                 break
         cost = loop.cost(clock.seconds)
-    combined = _with_status(_combine(estimates), _nan_status(loop))
+    combined = _combine(estimates).doubted(_nan_status(loop))
     return Evidence(
         log_evidence=combined.log_evidence,
         log_evidence_se=combined.log_evidence_se,
@@ -147,15 +173,6 @@ def _run(model: Model, method: Method, seed: int, repeats: int, progress: bool |
         versions=_versions(),
         repeats=tuple(Repeat(e.log_evidence, e.log_evidence_se, e.status) for e in estimates),
     )
-
-
-def _with_status(estimate: Estimate, seen: Status) -> Estimate:
-    """The estimate with a further verdict; a doubt takes its error bar away."""
-    if seen.is_ok:
-        return estimate
-    status = estimate.status.and_(seen)
-    because = estimate.no_se_because or status.reasons[0].sentence
-    return Estimate(**{**vars(estimate), "status": status, "log_evidence_se": None, "no_se_because": because})
 
 
 def _nan_status(loop: Loop) -> Status:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,15 @@ class Estimate:
     approximation_error: float | None = None
     diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
     record: Draws | OrdinateRun | PathRun | None = None
+
+    def doubted(self, seen: Status, more: Mapping[str, Diagnostic] | None = None) -> Estimate:
+        """The estimate with a further verdict (and diagnostics); a doubt takes its error bar away."""
+        kept = replace(self, diagnostics={**self.diagnostics, **(more or {})})
+        if seen.is_ok:
+            return kept
+        status = self.status.and_(seen)
+        because = self.no_se_because or status.reasons[0].sentence
+        return replace(kept, status=status, log_evidence_se=None, no_se_because=because)
 
 
 @dataclass(frozen=True)

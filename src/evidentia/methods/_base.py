@@ -49,6 +49,10 @@ class Method(ABC):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """Estimate log Z, with its error and a verdict on both."""
 
+    def read(self, record: object) -> Estimate:
+        """The estimate from a record that is there already, for methods that can (see `evidentia.read`)."""
+        raise BadInput(f"{type(self).__name__} cannot read the record of another run; run it on the model.")
+
     def missing(self, model: Model) -> frozenset[Offer]:
         """What this method needs and the model does not offer."""
         return self.needs - model.offers

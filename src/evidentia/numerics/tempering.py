@@ -20,7 +20,8 @@ mean influence. So one rule gives the error of all of them, and of their differe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -104,6 +105,30 @@ def bridged_stones(betas: ArrayLike, rungs: Rungs) -> Sum:
     return Sum(float(value), tuple(influence))
 
 
+def with_stones_at_ends(
+    betas: ArrayLike, rungs: Rungs, inner: Callable[[FloatArray, Rungs], Sum], n_first: int
+) -> Sum:
+    """`inner` over the rungs that are there; what it cannot or should not do at the ends by forward stones.
+
+    The first `n_first` steps: near the prior the log likelihood's mean may be enormous, and is infinite where the likelihood can
+    be zero, while a stone asks for neither. The last step: when there are no draws at the last beta.
+    """
+    ladder, n = np.asarray(betas, np.float64), len(rungs)
+    start = min(n_first, n)
+    none = tuple(np.zeros(rung.shape) for rung in rungs)
+    total = Sum(0.0, none)
+    if start:
+        stone = forward_stones(ladder[: start + 1], rungs[:start])
+        total = total.plus(Sum(stone.value, stone.influence + none[start:]))
+    if n - start > 1:
+        middle = inner(ladder[start:n], rungs[start:])
+        total = total.plus(Sum(middle.value, none[:start] + middle.influence))
+    if len(ladder) > n and n > start:
+        stone = forward_stones(ladder[n - 1 :], rungs[-1:])
+        total = total.plus(Sum(stone.value, none[:-1] + stone.influence))
+    return total
+
+
 def _bridge(low: FloatArray, high: FloatArray) -> tuple[float, FloatArray, FloatArray]:
     """The log ratio of two neighbours from log weights at both, and the logistic terms of each at the solution."""
     share = high.size / (low.size + high.size)
@@ -162,6 +187,19 @@ def discretisation_error(betas: ArrayLike, rungs: Rungs, corrected: bool) -> flo
     every_other = [*range(0, len(ladder) - 1, 2), len(ladder) - 1]
     half = thermodynamic(ladder[every_other], [rungs[k] for k in every_other], corrected=True).value
     return abs(half - full) / 15.0
+
+
+def steps_of_steep_variance(rungs: Rungs, factor: float) -> int:
+    """How many steps from the prior on to leave to stones: those over which the variance falls by more than `factor`, or is
+    not a number, without a gap.
+    """
+    steep = 0
+    for low, high in pairwise(rungs):
+        with np.errstate(invalid="ignore", over="ignore"):
+            if low.var() <= factor * high.var():
+                break
+        steep += 1
+    return steep
 
 
 def identity_z(betas: ArrayLike, rungs: Rungs) -> FloatArray:

@@ -19,7 +19,9 @@ from evidentia.sampling.loop import Stopped
 MIN_CHAINS = 8
 # Above this ratio the two errors contradict each other.
 UNEQUAL_RATIO = 2.0
-# Above this the chains have hardly moved at some rung.
+# Above this correlation of the log likelihoods with where they began, chains have not settled at a rung: nothing but their moves
+# brings them there (a population is also reweighted, and may be left with more). Told from noise by a hundred chains at least.
+UNSETTLED, TELLING = 0.4, 100
 STUCK = 0.9
 # In errors: how far two readings of the same draws may lie apart, and a slope from the variances at its ends.
 MAX_Z = 5.0
@@ -59,7 +61,8 @@ def sum_se(run: PathRun, total: Sum) -> tuple[float, float]:
 def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
     """Whether the chains moved, and whether they tell the same story."""
     status = Status.ok()
-    if run.memory.max() > STUCK or run.acceptance.min() < 0.01:
+    limit = UNSETTLED if not run.resampled and run.log_likelihood[0].shape[1] >= TELLING else STUCK
+    if run.memory.max() > limit or run.acceptance.min() < 0.01:
         worst = int(np.argmax(run.memory))
         status = status.and_(
             Status.suspect(

@@ -1,0 +1,185 @@
+"""Stepping stones: the evidence as a product of ratios between neighbouring power posteriors.
+
+    log Z = sum_k log( Z(b_{k+1}) / Z(b_k) ),        Z(b) = integral of prior x likelihood^b,     0 = b_0 < ... < b_K = 1.
+
+Each ratio is read off draws at its two ends: from below as the mean of L^(b_{k+1} - b_k) at rung k (*forward*: Xie, Lewis,
+Fan, Kuo & Chen 2011), from above as one over the mean of L^-(b_{k+1} - b_k) at rung k + 1 (*reverse*), or from both by the optimal bridge
+(*bridged*, the default: Bennett 1976, Meng & Wong 1996). Unlike thermodynamic integration none has a discretisation error: a
+coarse ladder makes them noisy, not biased. Needs prior draws and a likelihood; the chains are those of power posteriors, and a
+run of one can be read by the other.
+
+*Its error.* Chains that climb the ladder never exchange states, so the sums of the chains' influences are independent and
+their scatter is the error, whatever the autocorrelation (`numerics.tempering`). A run of SMC that is read anew has the error
+with memory between rungs.
+
+*Checks.* Forward and reverse must agree within the error of their difference: forward below and reverse above is the
+signature of rungs too far apart. A one-sided reading needs weights with a Pareto k below 1/2 at every stone; the bridge's terms
+are bounded.
+
+*When it lies.* As power posteriors: chains that sit in different modes keep the shares they had when the modes parted (their
+scatter shows it), and a mode that no chain enters is only seen from the mode itself (`sampling.from_mode`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from evidentia.errors import BadType
+from evidentia.methods._base import Method
+from evidentia.model import Model, Offer
+from evidentia.numerics.tempering import Rungs, Sum, bridged_stones, forward_stones, reverse_stones, with_stones_at_ends
+from evidentia.numerics.weights import pareto_k
+from evidentia.records import Array, PathRun
+from evidentia.result import Diagnostic, Estimate, Status
+from evidentia.sampling.evaluate import with_parameters
+from evidentia.sampling.from_mode import look_from_mode
+from evidentia.sampling.kernels._base import Kernel
+from evidentia.sampling.kernels.choice import check_kernels, kernels_for
+from evidentia.sampling.ladder import Climb, climb_ladder
+from evidentia.sampling.path import AdaptiveESS, Schedule
+from evidentia.sampling.population import increments
+from evidentia.sampling.tempered_verdict import agreement_status, chains_status, settled_run, sum_se, unfinished
+from evidentia.sampling.verdict import MAX_PARETO_K
+from evidentia.sampling.workbench import Workbench
+from evidentia.seeding import Key
+
+REMEDY = "take more rungs, or give climb=Climb(burn_in=Moves(at_most=...)) more"
+
+
+class Direction(Protocol):
+    """Where each ratio is read from."""
+
+    def stones(self, betas: Array, rungs: Rungs) -> Sum:
+        """The sum over intervals, one rung for every beta."""
+        ...
+
+
+@dataclass(frozen=True)
+class Forward:
+    """Each rung reweighted to the next."""
+
+    def stones(self, betas: Array, rungs: Rungs) -> Sum:
+        """See `Direction`."""
+        return forward_stones(betas, rungs)
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """Each rung reweighted to the one before (the first step forward: the prior may allow what the likelihood does not)."""
+
+    def stones(self, betas: Array, rungs: Rungs) -> Sum:
+        """See `Direction`."""
+        return reverse_stones(betas, rungs)
+
+
+@dataclass(frozen=True)
+class Bridged:
+    """Neighbours joined by the optimal bridge."""
+
+    def stones(self, betas: Array, rungs: Rungs) -> Sum:
+        """See `Direction`."""
+        return bridged_stones(betas, rungs)
+
+
+@dataclass(frozen=True)
+class SteppingStone(Method):
+    """Ratios of neighbouring power posteriors from chains that climb from the prior to the posterior."""
+
+    climb: Climb = field(default_factory=Climb)
+    schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.8))
+    direction: Direction = field(default_factory=Bridged)
+    kernels: tuple[Kernel, ...] | None = None
+    look_from_mode: bool = True
+
+    name: ClassVar[str] = "stepping-stone"
+    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    cites: ClassVar[tuple[str, ...]] = ("xie2011", "meng1996", "bennett1976")
+    when: ClassVar[str] = "as power posteriors, when the ladder is coarse: no discretisation error"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if not isinstance(self.climb, Climb):
+            raise BadType(f"SteppingStone(climb={self.climb!r}): give Climb(n_chains=..., n_kept=...).")
+        if not hasattr(self.schedule, "next_beta"):
+            raise BadType(f"SteppingStone(schedule={self.schedule!r}): give a schedule such as PowerLadder(40, 5.0).")
+        if not hasattr(self.direction, "stones"):
+            raise BadType(f"SteppingStone(direction={self.direction!r}): give Bridged(), Forward() or Reverse().")
+        check_kernels("SteppingStone", self.kernels)
+
+    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        """See `Method`."""
+        kernels = kernels_for(model, self.kernels)
+        run = climb_ladder(model, self.climb, self.schedule, kernels, key.child("ladder"), bench.loop)
+        if not run.complete:
+            assert bench.loop.stopped is not None
+            return unfinished(run, bench.loop.stopped)
+        estimate = self.read(run)
+        assert run.final is not None
+        if self.look_from_mode and estimate.log_evidence_se:
+            found = (estimate.log_evidence, estimate.log_evidence_se)
+            estimate = estimate.doubted(*look_from_mode(model, run.final, *found, key.child("mode"), bench.loop))
+        return replace(estimate, record=replace(run, final=with_parameters(model, run.final)))
+
+    def read(self, record: object) -> Estimate:
+        """The estimate from a tempered run that is there already, by chains or by a population."""
+        run = settled_run(record, type(self).__name__)
+        betas, rungs = run.betas, run.log_likelihood
+        # Zero likelihoods are met at the prior only, where a reverse weight would be infinite.
+        n_first = 0 if np.isfinite(rungs[0]).all() else 1
+        total, forward, bridged, reverse = (
+            with_stones_at_ends(betas, rungs, stones, n_first)
+            for stones in (self.direction.stones, forward_stones, bridged_stones, reverse_stones)
+        )
+        se, df = sum_se(run, total)
+        worst = {"forward": worst_pareto_k(run, forward=True), "reverse": worst_pareto_k(run, forward=False)}
+        agrees, z = agreement_status(run, reverse.minus(forward), ("reverse", "forward stones"), REMEDY)
+        # The two one-sided means only bear witness where their own variances exist.
+        trusted = max(worst.values()) < MAX_PARETO_K
+        status = chains_status(run, total, REMEDY).and_(agrees if trusted else Status.ok())
+        one_sided = {Forward: worst["forward"], Reverse: worst["reverse"]}.get(type(self.direction), -np.inf)
+        if one_sided >= MAX_PARETO_K:
+            status = status.and_(
+                Status.suspect(
+                    "pareto-k",
+                    f"the weights of a stone have Pareto k = {one_sided:.2f}: their variance may not exist; take more rungs, or "
+                    "direction=Bridged(), whose terms are bounded.",
+                )
+            )
+        diagnostics: dict[str, Diagnostic] = {
+            "n_rungs": len(betas) - 1,
+            "n_chains": int(rungs[0].shape[1]),
+            "betas": [float(b) for b in betas],
+            "forward": forward.value,
+            "bridged": bridged.value,
+            "reverse": reverse.value,
+            "reverse_minus_forward_z": float(z),
+            "largest_forward_pareto_k": worst["forward"],
+            "largest_reverse_pareto_k": worst["reverse"],
+            "moves_per_rung": [float(m) for m in run.n_moves],
+            "acceptance": [float(a) for a in run.acceptance],
+            "largest_memory": float(run.memory.max()),
+        }
+        return Estimate(
+            log_evidence=total.value,
+            log_evidence_se=se if status.is_ok else None,
+            degrees_of_freedom=df,
+            no_se_because=None if status.is_ok else status.reasons[0].sentence,
+            status=status,
+            diagnostics=diagnostics,
+            record=run,
+        )
+
+
+def worst_pareto_k(run: PathRun, forward: bool) -> float:
+    """The largest tail index of the stones' weights, read from below or from above."""
+    steps = np.diff(run.betas)
+    worst = -np.inf
+    for k, rung in enumerate(run.log_likelihood):
+        if forward and k < len(steps):
+            worst = max(worst, pareto_k(increments(rung, steps[k]).ravel()))
+        if not forward and k > 0:
+            worst = max(worst, pareto_k(-steps[k - 1] * rung.ravel()))
+    return float(worst)

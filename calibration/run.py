@@ -25,7 +25,8 @@ RESULTS = Path(__file__).parent / "results.csv"
 MODELS = ("E1", "E2", "E3a", "E4", "E6", "E8", "E9a", "E11", "E12", "E13", "E14a", "E15n", "E16a")
 PINE = ("pine-density-friel_wyse-review", "pine-adjusted_density-williams1959-green_ohagan")
 WITH_CONDITIONALS = ("E1", "E2", "E4", "E8", "E8s-intercept", "E8s-slope", "E9a", "running-example", *PINE)
-METHODS = {"importance": MODELS, "smc": (*MODELS, "E15"), "chib": WITH_CONDITIONALS}
+FOR_AIS = ("E1", "E2", "E3a", "E4", "E6", "E8", "E9a", "E12", "E15n", "E16a")
+METHODS = {"importance": MODELS, "smc": (*MODELS, "E15"), "chib": WITH_CONDITIONALS, "ais": FOR_AIS}
 FIRST_SEED = 40_000
 COLUMNS = (
     "method", "model", "runs", "bias", "bias_allowance", "rms_z", "hits95", "hits50", "silent", "median_se", "flagged",

@@ -6,6 +6,7 @@ from evidentia.estimate import evidence, read
 from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
 from evidentia.methods.chib import Chib
+from evidentia.methods.annealed import AIS
 from evidentia.methods.importance import Importance
 from evidentia.methods.laplace import Laplace
 from evidentia.methods.power_posterior import PowerPosterior
@@ -21,6 +22,7 @@ _compile_cache.switch_on()
 __version__ = "0.1.0"
 
 __all__ = [
+    "AIS",
     "SMC",
     "Budget",
     "Chib",

@@ -214,7 +214,7 @@ def _combine(estimates: list[Estimate]) -> Estimate:
     if status.level is Level.FAILED or not np.isfinite(values).all():
         failed = next(e for e in estimates if not e.status.is_ok or not np.isfinite(e.log_evidence))
         return Estimate(**{**vars(failed), "status": status, "log_evidence_se": None})
-    if first.kind is not Kind.SAMPLING:
+    if first.kind is Kind.APPROXIMATION:
         worst = max(e.approximation_error or 0.0 for e in estimates)
         return Estimate(
             **{**vars(first), "log_evidence": float(np.mean(values)), "approximation_error": worst, "status": status}
@@ -239,6 +239,7 @@ def _combine(estimates: list[Estimate]) -> Estimate:
         degrees_of_freedom=float(combined.degrees_of_freedom),
         no_se_because=None if shown else status.reasons[0].sentence,
         status=status,
+        kind=first.kind,
         diagnostics=diagnostics,
         record=first.record,
     )

@@ -229,6 +229,11 @@ class Evidence:
             lines.append(f"  method: {self.why_this_method}")
         if self.no_se_because:
             lines.append(f"  no standard error: {self.no_se_because}")
+        if self.kind is Kind.LOWER_BOUND:
+            lines.append(
+                "  lower bound: Z is unbiased, so its logarithm falls short on average, by half the squared error; it exceeds "
+                "log Z by b nats with probability at most exp(-b)."
+            )
         lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
         return "\n".join(lines)
 

@@ -5,8 +5,8 @@ from evidentia import zoo
 from evidentia.estimate import evidence, read
 from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
-from evidentia.methods.chib import Chib
 from evidentia.methods.annealed import AIS
+from evidentia.methods.chib import Chib
 from evidentia.methods.importance import Importance
 from evidentia.methods.laplace import Laplace
 from evidentia.methods.power_posterior import PowerPosterior

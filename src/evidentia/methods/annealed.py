@@ -81,7 +81,7 @@ class AIS(Method):
     name: ClassVar[str] = "ais"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("neal2001", "grosse2015")
-    when: ClassVar[str] = "an unbiased evidence, or a bound from below; with conditionals, Gibbs sweeps at the speed of their noise"
+    when: ClassVar[str] = "an unbiased evidence, or a bound from below; models with tempered conditionals, whose sweeps are cheap"
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -99,7 +99,7 @@ class AIS(Method):
                 "error is shown; about 0.5 is efficient."
             )
         if self.schedule is not None and not hasattr(self.schedule, "next_beta"):
-            raise BadType(f"AIS(schedule={self.schedule!r}): give a ladder such as PowerLadder(100, 5.0), or None to have one made.")
+            raise BadType(f"AIS(schedule={self.schedule!r}): give a ladder such as PowerLadder(100, 5.0), or None to have one.")
         if not isinstance(self.pilot_moves, Moves):
             raise BadType(f"AIS(pilot_moves={self.pilot_moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
         if self.kernels is not None and not self.kernels:
@@ -177,7 +177,8 @@ class AIS(Method):
             trial = self._trial(model, half, key, loop) if self.doubling_check and len(given) > 2 else None
             return untuned_plan(given, kernels[0], self.n_sweeps), trial
         loop.tick(f"pilot of {self.n_pilot} particles")
-        path = pilot(model, kernels, self.n_pilot, self.pilot_moves, self.schedule if given is None else None, key.child("pilot"), loop)
+        schedule = self.schedule if given is None else None
+        path = pilot(model, kernels, self.n_pilot, self.pilot_moves, schedule, key.child("pilot"), loop)
         if finished is not None:
             finished.append(path.run)
         if self.schedule is not None:
@@ -268,8 +269,8 @@ def _status(weights: Weights, run: Walk) -> Status:
         status = status.and_(
             Status.suspect(
                 "stuck",
-                f"at beta = {run.betas[1 + worst]:.3g} only {run.acceptance[worst]:.1%} of the moves were accepted: the lineages did "
-                "not move there; give another kernel.",
+                f"at beta = {run.betas[1 + worst]:.3g} only {run.acceptance[worst]:.1%} of the moves were accepted: the lineages "
+                "did not move there; give another kernel.",
             )
         )
     return status
@@ -283,8 +284,8 @@ def _rise(weights: Weights, half: Weights, n_half: int, n_full: int) -> Status:
         return Status.ok()
     return Status.suspect(
         "not-converged",
-        f"from {n_half} to {n_full} rungs the log evidence rose by {rise:.3f}, {rise / error if error else math.inf:.1f} times its "
-        f"error: it is a lower bound that still rises; {REMEDY}.",
+        f"from {n_half} to {n_full} rungs the log evidence rose by {rise:.3f}, {rise / error if error else math.inf:.1f} times "
+        f"its error: it is a lower bound that still rises; {REMEDY}.",
     )
 
 

@@ -135,9 +135,10 @@ class Map:
         covariance = between(np.stack([s.covariance for s in self.stations]))
         near = np.where(share < 0.5, lower, upper)
         tuning = tuning_in_blocks(mean, covariance, 1.0)
-        blocks = [np.asarray(part)[:, None] for part in tuning[:3]]
+        mean, factor, inverse = (np.asarray(part)[:, None] for part in tuning[:3])
         scales = np.array([self.stations[i].scale for i in near], np.float64)
-        return Plan(np.asarray(betas, np.float64), tuple(self.stations[i].kernel for i in near), Tuning(*blocks, scales), n_sweeps)
+        kernels = tuple(self.stations[i].kernel for i in near)
+        return Plan(np.asarray(betas, np.float64), kernels, Tuning(mean, factor, inverse, scales), n_sweeps)
 
     def slowness(self, n_sweeps: int) -> float:
         """By how much the lineages' memory multiplies the variance of log w: the mean of (1 + r) / (1 - r) over the path."""
@@ -373,7 +374,9 @@ def _steps(
 
     def one_rung(carry: Any, given: Any) -> Any:
         noise, tuning, beta = given
-        state = kernel.init(world, State(*carry, xp.zeros((carry[0].shape[0], 0))), beta)
+        position, log_prior, log_likelihood = carry
+        state = State(position, log_prior, log_likelihood, xp.zeros((position.shape[0], 0)))
+        state = kernel.init(world, state, beta)
 
         def one_sweep(state: State, noise: Any) -> Any:
             state, info = kernel.step(world, state, noise, tuning, beta)

@@ -21,13 +21,13 @@ from typing import Any, Union
 import numpy as np
 
 from evidentia.errors import BadType, CorruptFile
-from evidentia.records import Draws, OrdinateRun, PathRun
+from evidentia.records import Draws, NestedRun, OrdinateRun, PathRun
 from evidentia.result import Diagnostic, Evidence
 
 Arrays = dict[str, np.ndarray]
 
 # Every kind of record a file may hold, and every kind of number an array may hold.
-RECORDS: dict[str, type] = {"Draws": Draws, "OrdinateRun": OrdinateRun, "PathRun": PathRun}
+RECORDS: dict[str, type] = {"Draws": Draws, "NestedRun": NestedRun, "OrdinateRun": OrdinateRun, "PathRun": PathRun}
 DTYPES: dict[str, np.dtype[Any]] = {
     "f": np.dtype(np.float64),
     "i": np.dtype(np.int64),

@@ -124,3 +124,50 @@ class OrdinateRun:
     log_up: tuple[Array, ...]
     log_down: tuple[Array, ...]
     final: Draws
+
+
+@dataclass(frozen=True)
+class NestedRun:
+    """A run of nested sampling: points in the order in which they died, the last live ones at the end.
+
+    Attributes
+    ----------
+    log_likelihood : (n,) array
+        Of all points, in order of death, so non-decreasing.
+    n_alive : (n,) int array
+        How many were alive when each died, itself included; the last live points die without being replaced.
+    eves : (n,) int array
+        From which of the first live points each descends; -1 for one that was drawn from the prior afresh.
+    n_live : int
+        Live points after each batch of replacements; the last `n_live` rows are the last of them.
+    threshold : (B,) array
+        The log likelihood that each batch of replacements had to exceed.
+    n_survivors, n_dead : (B,) int arrays
+        How many live points were above it, and how many were not, and were replaced.
+    insertion_rank : (sum of n_dead,) int array
+        For each replacement, batch by batch, how many of the survivors lie below it.
+    n_moves : (B,) int array
+        Moves made by each replacement.
+    acceptance, memory, correlation : (B,) arrays
+        Moves or points accepted per evaluation; what is left of the start after the moves, of the likelihood's rank and of
+        the coordinate that remembers most.
+    complete : bool
+        Whether the run ended by its own rule.
+    final : Draws
+        All points with the weights that make them posterior draws; the log of the weights' mean is log Z.
+    """
+
+    log_likelihood: Array
+    n_alive: NDArray[np.int64]
+    eves: NDArray[np.int64]
+    n_live: int
+    threshold: Array
+    n_survivors: NDArray[np.int64]
+    n_dead: NDArray[np.int64]
+    insertion_rank: NDArray[np.int64]
+    n_moves: NDArray[np.int64]
+    acceptance: Array
+    memory: Array
+    correlation: Array
+    complete: bool
+    final: Draws | None

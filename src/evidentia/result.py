@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from evidentia.numerics.uncertainty import interval as symmetric_interval
 
 if TYPE_CHECKING:
-    from evidentia.records import Draws, OrdinateRun, PathRun
+    from evidentia.records import Draws, NestedRun, OrdinateRun, PathRun
 
 Diagnostic = float | int | str | bool | list[float] | list[str]
 
@@ -113,7 +113,7 @@ class Estimate:
     degrees_of_freedom: float = math.inf
     approximation_error: float | None = None
     diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
-    record: Draws | OrdinateRun | PathRun | None = None
+    record: Draws | NestedRun | OrdinateRun | PathRun | None = None
 
     def doubted(self, seen: Status, more: Mapping[str, Diagnostic] | None = None) -> Estimate:
         """The estimate with a further verdict (and diagnostics); a doubt takes its error bar away."""
@@ -181,7 +181,7 @@ class Evidence:
     no_se_because: str | None
     approximation_error: float | None
     diagnostics: Mapping[str, Diagnostic]
-    record: Draws | OrdinateRun | PathRun | None
+    record: Draws | NestedRun | OrdinateRun | PathRun | None
     method: str
     settings: Mapping[str, Any]
     cites: tuple[str, ...]

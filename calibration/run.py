@@ -9,7 +9,8 @@ coverage, silence, usefulness and flags. The last results are kept in `results.c
 
 Models were chosen before any run, for what they are: one-dimensional (E1, E3a, E4, E11), skewed (E2, E4, E8), bounded
 (E3a, E6), correlated (E8, E13, E14a), many-dimensional (E9a, E14a), hierarchical (E15n, and for SMC the centred E15, whose
-density has no mode), multimodal (E16a). The harmonic mean has a list of its own (weak_data.py): its variance is infinite on all of these.
+density has no mode), multimodal (E16a). The harmonic mean has a list of its own (weak_data.py): on all of
+these its variance is infinite.
 """
 
 from __future__ import annotations
@@ -28,7 +29,13 @@ MODELS = ("E1", "E2", "E3a", "E4", "E6", "E8", "E9a", "E11", "E12", "E13", "E14a
 PINE = ("pine-density-friel_wyse-review", "pine-adjusted_density-williams1959-green_ohagan")
 WITH_CONDITIONALS = ("E1", "E2", "E4", "E8", "E8s-intercept", "E8s-slope", "E9a", "running-example", *PINE)
 FOR_AIS = ("E1", "E2", "E3a", "E4", "E6", "E8", "E9a", "E12", "E15n", "E16a")
-METHODS = {"importance": MODELS, "smc": (*MODELS, "E15"), "chib": WITH_CONDITIONALS, "ais": FOR_AIS, "harmonic-mean": tuple(weak_data.CASES)}
+METHODS = {
+    "importance": MODELS,
+    "smc": (*MODELS, "E15"),
+    "chib": WITH_CONDITIONALS,
+    "ais": FOR_AIS,
+    "harmonic-mean": tuple(weak_data.CASES),
+}
 FIRST_SEED = 40_000
 COLUMNS = (
     "method", "model", "runs", "bias", "bias_allowance", "rms_z", "hits95", "hits50", "silent", "median_se", "flagged",

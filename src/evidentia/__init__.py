@@ -7,8 +7,10 @@ from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
 from evidentia.methods.annealed import AIS
 from evidentia.methods.chib import Chib
+from evidentia.methods.harmonic import HarmonicMean
 from evidentia.methods.importance import Importance
 from evidentia.methods.laplace import Laplace
+from evidentia.methods.laplace_metropolis import LaplaceMetropolis
 from evidentia.methods.power_posterior import PowerPosterior
 from evidentia.methods.prior_mean import PriorMean
 from evidentia.methods.smc import SMC
@@ -28,8 +30,10 @@ __all__ = [
     "Chib",
     "Conditional",
     "Evidence",
+    "HarmonicMean",
     "Importance",
     "Laplace",
+    "LaplaceMetropolis",
     "Level",
     "Method",
     "Model",

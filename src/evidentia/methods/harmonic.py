@@ -35,6 +35,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from evidentia.errors import BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
@@ -42,8 +43,8 @@ from evidentia.numerics.uncertainty import effective_sample_size, log_mean_se_co
 from evidentia.numerics.weights import Weights, pareto_k
 from evidentia.records import Array, Draws
 from evidentia.result import Diagnostic, Estimate, Status
-from evidentia.sampling.chains import run_chains
 from evidentia.sampling.evaluate import prior_draws, with_parameters
+from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.verdict import MAX_PARETO_K, MIN_ESS
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -61,25 +62,25 @@ class HarmonicMean(Method):
 
     n_chains: int = 8
     n_draws: int = 1000
+    kernel: Kernel | None = None
     n_prior: int = 20_000
 
     name: ClassVar[str] = "harmonic-mean"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("newton1994", "robert2009", "friel2012")
-    when: ClassVar[str] = "never for a result (infinite variance unless the prior is tighter than the data); to compare with old papers"
+    when: ClassVar[str] = "to compare with old papers: its variance is infinite unless the prior is tighter than the data"
 
     def __post_init__(self) -> None:
         """Check the settings."""
         check_count("HarmonicMean", "n_chains", self.n_chains, 2, "chains are compared with each other")
         check_count("HarmonicMean", "n_draws", self.n_draws, 100, "Pareto k and the error need draws to look at")
         check_count("HarmonicMean", "n_prior", self.n_prior, 1000, "whether the variance exists is seen from prior draws")
+        if self.kernel is not None and not hasattr(self.kernel, "step"):
+            raise BadType(f"HarmonicMean(kernel={self.kernel!r}): give a kernel such as Gibbs(model.conditionals), or None.")
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        if (self.n_chains, self.n_draws) == (8, 1000):
-            chains = bench.posterior()  # shared with other methods that want no more than the usual number
-        else:
-            chains = run_chains(model, key.child("chains"), bench.loop, n_chains=self.n_chains, n_draws=self.n_draws)
+        chains = bench.chains(key.child("chains"), self.n_chains, self.n_draws, self.kernel)
         bench.loop.tick(f"{self.n_prior:,} draws from the prior")
         prior = prior_draws(model, self.n_prior, key.child("prior"), bench.loop)
         draws = chains.draws
@@ -171,7 +172,7 @@ def _status(seen: HarmonicSums, r_hat: float) -> Status:
         status = status.and_(
             Status.suspect(
                 "pareto-k",
-                f"1 / L has Pareto k = {seen.pareto_k:.2f} among posterior draws and {seen.prior_pareto_k:.2f} among prior draws: "
+                f"1 / L has Pareto k = {seen.pareto_k:.2f} among posterior and {seen.prior_pareto_k:.2f} among prior draws: "
                 f"its variance may be infinite, as it is whenever the prior is wider than the likelihood; {REMEDY}.",
             )
         )

@@ -34,14 +34,11 @@ from evidentia.numerics.weights import Weights
 from evidentia.result import Diagnostic, Estimate, Kind, Status
 from evidentia.sampling.mode import Mode, Modes, Search, find_modes
 from evidentia.sampling.proposals import at_modes
-from evidentia.sampling.verdict import weights_status
+from evidentia.sampling.verdict import correction_status, weights_status
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
 
-# Nats by which the importance correction may move the answer before it is called suspect: a Bayes factor wrong by
-# more than a factor 1.6 is not one to publish from an approximation alone.
-LARGE_CORRECTION = 0.5
 # Modes nearer than this (in standard deviations) share their mass; adding both would count it twice.
 SEPARATE = 4.0
 
@@ -103,20 +100,10 @@ class Laplace(Method):
             no_se_because="a deterministic approximation has no Monte Carlo error; see approximation_error",
             approximation_error=float(error + weights.log_mean_se),
             kind=Kind.APPROXIMATION,
-            status=weights_status(weights, "use SMC instead").and_(_size_of_correction(error, weights)),
+            status=weights_status(weights, "use SMC instead").and_(correction_status(error)),
             diagnostics=diagnostics,
             record=draws,
         )
-
-
-def _size_of_correction(error: float, weights: Weights) -> Status:
-    if error <= LARGE_CORRECTION:
-        return Status.ok()
-    return Status.suspect(
-        "large-correction",
-        f"importance sampling at the mode moves the answer by {error:.2f} nats: the posterior is not near a Gaussian in these "
-        "coordinates; use Importance or SMC.",
-    )
 
 
 def separate(modes: tuple[Mode, ...]) -> tuple[Mode, ...]:

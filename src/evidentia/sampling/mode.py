@@ -124,6 +124,19 @@ def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search 
     return Modes(tuple(modes), len(position), sum(mode.converged for mode in modes))
 
 
+def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Mode, ...]:
+    """The log posterior and its curvature at points that somebody else found, not climbed from: as they stand.
+
+    `widths` are the coordinates' own, for the differences of a black box.
+    """
+    value, gradient, precision = _curvature(model, position, np.broadcast_to(widths, position.shape), len(position), loop)
+    step = _newton_step(gradient, precision, np.zeros(len(position)))
+    decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
+    return tuple(
+        Mode(position[k], float(value[k]), precision[k], float(decrement[k]), True) for k in range(len(position))
+    )
+
+
 def _same(first: Mode, second: Mode) -> bool:
     if first.is_usable and second.is_usable:
         return min(first.distance(second), second.distance(first)) < 0.1

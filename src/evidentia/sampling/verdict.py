@@ -15,6 +15,9 @@ from evidentia.result import Diagnostic, Estimate, Status
 
 MAX_PARETO_K = 0.5
 MIN_ESS = 100.0
+# Nats by which an importance correction may move an approximation before it is called suspect: a Bayes factor wrong by
+# more than a factor 1.6 is not one to publish from an approximation alone.
+LARGE_CORRECTION = 0.5
 
 
 def weights_status(weights: Weights, remedy: str) -> Status:
@@ -33,6 +36,17 @@ def weights_status(weights: Weights, remedy: str) -> Status:
             f"the weights are worth only {weights.ess:.0f} independent draws of {weights.n_drawn:,}; {remedy}, or take more.",
         )
     return Status.ok()
+
+
+def correction_status(error: float) -> Status:
+    """Whether an approximation is near enough to its own importance correction."""
+    if error <= LARGE_CORRECTION:
+        return Status.ok()
+    return Status.suspect(
+        "large-correction",
+        f"importance sampling at the mode moves the answer by {error:.2f} nats: the posterior is not near a Gaussian in these "
+        "coordinates; use Importance or SMC.",
+    )
 
 
 def weights_estimate(weights: Weights, record: Draws, remedy: str, **more: Diagnostic) -> Estimate:

@@ -9,6 +9,7 @@ from evidentia.model import Model
 from evidentia.records import Draws
 from evidentia.sampling.chains import Chains, run_chains
 from evidentia.sampling.evaluate import prior_draws
+from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.mode import Modes, find_modes
 from evidentia.seeding import Key
@@ -43,3 +44,9 @@ class Workbench:
         if self._posterior is None:
             self._posterior = run_chains(self.model, self._key.child("posterior"), self.loop)
         return self._posterior
+
+    def chains(self, key: Key, n_chains: int, n_draws: int, kernel: Kernel | None) -> Chains:
+        """The shared chains when these are what is asked for; else chains of this number, length and kernel, from this key."""
+        if kernel is None and (n_chains, n_draws) == (8, 1000):
+            return self.posterior()
+        return run_chains(self.model, key, self.loop, n_chains=n_chains, n_draws=n_draws, kernel=kernel)

@@ -32,7 +32,7 @@ FOR_AIS = ("E1", "E2", "E3a", "E4", "E6", "E8", "E9a", "E12", "E15n", "E16a")
 METHODS = {
     "importance": MODELS,
     "smc": (*MODELS, "E15"),
-    "chib": WITH_CONDITIONALS,
+    "chib": WITH_CONDITIONALS, "chib-jeliazkov": MODELS,
     "ais": FOR_AIS,
     "harmonic-mean": tuple(weak_data.CASES),
 }

@@ -7,6 +7,7 @@ from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
 from evidentia.methods.annealed import AIS
 from evidentia.methods.chib import Chib
+from evidentia.methods.chib_jeliazkov import ChibJeliazkov
 from evidentia.methods.harmonic import HarmonicMean
 from evidentia.methods.importance import Importance
 from evidentia.methods.laplace import Laplace
@@ -28,6 +29,7 @@ __all__ = [
     "SMC",
     "Budget",
     "Chib",
+    "ChibJeliazkov",
     "Conditional",
     "Evidence",
     "HarmonicMean",

@@ -39,7 +39,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from evidentia.errors import BadInput, BadType
+from evidentia.errors import BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.uncertainty import r_hat
@@ -57,7 +57,7 @@ from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.kernels._base import State
 from evidentia.sampling.kernels.gibbs import Gibbs
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.ordinates import central_points, ordinate_estimate
+from evidentia.sampling.ordinates import central_points, ordinate_estimate, point_of
 from evidentia.sampling.sweep import Swept, sweep
 from evidentia.sampling.tune import tuning_of
 from evidentia.sampling.workbench import Workbench
@@ -103,7 +103,7 @@ class Chib(Method):
         if self.point is None:
             first = _high_density_point(model, pilot, choosing, loop)
         else:
-            first = _given_point(model, self.point)
+            first = point_of(model, self.point, "Chib")
         points = np.concatenate([first[None], central_points(pilot, choosing)])
         record = self._ordinates(model, points, full, rng, loop)
         series = [full.log_likelihood.T, *np.moveaxis(full.position, 2, 0).swapaxes(1, 2)]
@@ -191,23 +191,6 @@ def _high_density_point(model: Model, pilot: Array, rng: np.random.Generator, lo
         best = int(np.argmax(log_conditional(model, block, {**batch, **drawn})))
         point |= {name: value[best] for name, value in drawn.items()}
     return unconstrained(model, {name: np.asarray(value)[None] for name, value in point.items()})[0]
-
-
-def _given_point(model: Model, given: Mapping[str, Any]) -> Array:
-    """The user's point, if it is a possible one."""
-    log_prior, log_likelihood = model.evaluate(**given)
-    point = {name: np.asarray(given[name], np.float64)[None] for name in model.space.names}
-    for site in model.space.sites:
-        if point[site.name].shape[1:] != site.shape:
-            shape = point[site.name].shape[1:]
-            raise BadInput(f"Chib(point=...): {site.name!r} has shape {shape} there and {site.shape} in the model.")
-    position = unconstrained(model, point)[0]
-    if not (np.isfinite(log_prior) and np.isfinite(log_likelihood) and np.isfinite(position).all()):
-        raise BadInput(
-            f"Chib(point={dict(given)}): log prior {log_prior}, log likelihood {log_likelihood}: the posterior density is zero "
-            "there, and its log is wanted. Give a point of high density, or none to have one chosen."
-        )
-    return position
 
 
 def _held(model: Model, position: Array, names: list[str], stars: Params, n_chains: int) -> Array:

@@ -6,14 +6,20 @@ others it is computed again, and an answer that depends on the point beyond its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from evidentia.errors import BadInput
+from evidentia.model import Model
 from evidentia.numerics.ordinates import Ordinates, ordinates
 from evidentia.numerics.uncertainty import r_hat
-from evidentia.numerics.weights import pareto_k
-from evidentia.records import Array, OrdinateRun
+from evidentia.numerics.weights import Weights, pareto_k
+from evidentia.records import Array, Draws, OrdinateRun
 from evidentia.result import Diagnostic, Estimate, Status
+from evidentia.sampling.conditionals import unconstrained
 from evidentia.sampling.verdict import MAX_PARETO_K, MIN_ESS
 
 MAX_R_HAT = 1.05
@@ -29,12 +35,51 @@ def central_points(position: Array, rng: np.random.Generator) -> Array:
     return np.stack([position.mean(axis=0), np.median(position, axis=0), *draws])
 
 
+def point_of(model: Model, given: Mapping[str, Any], owner: str) -> Array:
+    """The user's point as an unconstrained vector, if it is a possible one."""
+    log_prior, log_likelihood = model.evaluate(**given)
+    point = {name: np.asarray(given[name], np.float64)[None] for name in model.space.names}
+    for site in model.space.sites:
+        shape = point[site.name].shape[1:]
+        if shape != site.shape:
+            raise BadInput(f"{owner}(point=...): {site.name!r} has shape {shape} there and {site.shape} in the model.")
+    position = unconstrained(model, point)[0]
+    if not (np.isfinite(log_prior) and np.isfinite(log_likelihood) and np.isfinite(position).all()):
+        raise BadInput(
+            f"{owner}(point={dict(given)}): log prior {log_prior}, log likelihood {log_likelihood}: the posterior density is "
+            "zero there, and its log is wanted. Give a point of high density, or none to have one chosen."
+        )
+    return position
+
+
+def look_from_prior(prior: Draws, log_evidence: float, se: float) -> Status:
+    """Whether the prior draws that are there anyway see mass that the chains did not."""
+    weights = Weights.of(prior.log_likelihood)
+    excess = weights.log_mean - log_evidence
+    error = float(np.hypot(se, weights.log_mean_se))
+    # Trusted weights: five joint errors. Untrusted ones: Markov's inequality, exp(-12) < 1e-5, needs no variance.
+    if excess > 5.0 * error + 0.05 and (weights.pareto_k < 0.7 or excess > 12.0):
+        return Status.suspect(
+            "missed-mass",
+            f"draws from the prior find {excess:.2f} nats more than the chains did: these have missed a part of the posterior; "
+            "use SMC, which starts from the prior.",
+        )
+    return Status.ok()
+
+
+def tail_indices(run: OrdinateRun) -> Array:
+    """Pareto k of the worst of each point's averages; -inf where nothing is averaged."""
+    k = np.full(len(run.points), -np.inf)
+    for factor in (*run.log_up, *run.log_down):
+        k = np.maximum(k, [pareto_k(series.ravel()) for series in factor])
+    return k
+
+
 def ordinate_estimate(run: OrdinateRun, chains_r_hat: float, remedy: str, more: dict[str, Diagnostic]) -> Estimate:
     """The estimate from a run's record: value and error at the first point, and whether the others agree."""
     found = ordinates(len(run.points), run.log_up, run.log_down)
     log_evidence = run.log_likelihood + run.log_prior - run.log_exact - found.log_density
-    tails = [[pareto_k(series.ravel()) for series in factor] for factor in run.log_up]
-    k = np.max(tails, axis=0, initial=-np.inf) if tails else np.full(len(run.points), -np.inf)
+    k = tail_indices(run)
     runs_r_hat = max([chains_r_hat, *(r_hat(factor[0]) for factor in run.log_up)])
     usable = (k < MAX_PARETO_K) & (found.se < MAX_SE) & np.isfinite(log_evidence)
     status = _status(log_evidence, found, float(k[0]), runs_r_hat, usable, remedy)

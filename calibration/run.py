@@ -34,6 +34,7 @@ METHODS = {
     "smc": (*MODELS, "E15"),
     "chib": WITH_CONDITIONALS, "chib-jeliazkov": MODELS,
     "ais": FOR_AIS,
+    "nested": (*MODELS, "E15"),
     "harmonic-mean": tuple(weak_data.CASES),
 }
 FIRST_SEED = 40_000

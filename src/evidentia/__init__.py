@@ -12,6 +12,7 @@ from evidentia.methods.harmonic import HarmonicMean
 from evidentia.methods.importance import Importance
 from evidentia.methods.laplace import Laplace
 from evidentia.methods.laplace_metropolis import LaplaceMetropolis
+from evidentia.methods.nested import NestedSampling
 from evidentia.methods.power_posterior import PowerPosterior
 from evidentia.methods.prior_mean import PriorMean
 from evidentia.methods.smc import SMC
@@ -39,6 +40,7 @@ __all__ = [
     "Level",
     "Method",
     "Model",
+    "NestedSampling",
     "PowerPosterior",
     "PriorMean",
     "Status",

@@ -19,8 +19,8 @@ they differ by a factor of two the result is suspect.
 
 *When it lies.* When replacements are not drawn as they should be. Their ranks among the survivors must be uniform (Fowlie,
 Handley & Su 2020); that is tested over the whole run and over its last third. A peak that no live point is near when the
-threshold passes its foot is missed; so the run also looks from the other end, from the modes. Plateaus are taken for what they are:
-all points of one likelihood die together (Fowlie, Handley & Su 2021). Convergence: Chopin & Robert (2010).
+threshold passes its foot is missed; so the run also looks from the other end, from the modes. Plateaus are taken for what
+they are: all points of one likelihood die together (Fowlie, Handley & Su 2021). Convergence: Chopin & Robert (2010).
 """
 
 from __future__ import annotations
@@ -189,14 +189,14 @@ class NestedSampling(Method):
             "information": nats,
             "h_se": skilling_se(nats, run.n_live),
             "shrinkage_se": shrinkage,
-            "genealogical_se": genealogical,
+            "genealogical_se": "none: points drawn afresh" if genealogical is None else genealogical,
             "n_eves": n_eves,
             "live_share": left,
             "insertion_rank_z": scores[0],
             "insertion_rank_z_late": scores[1],
             "ess": float(1.0 / (shares @ shares)),
             "fewest_survivors": int(run.n_survivors.min(initial=run.n_live)),
-            "moves_per_batch": [int(m) for m in run.n_moves],
+            "moves_per_batch": [float(m) for m in run.n_moves],
             "acceptance": [float(a) for a in run.acceptance],
             "largest_memory_left": float(run.memory.max(initial=0.0)),
         }

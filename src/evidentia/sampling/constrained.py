@@ -392,9 +392,9 @@ def _replace(
     parts = []
     for first in range(0, n_new, lanes):
         part = _moved(kernel, model, survivors, threshold, lanes, scale, key.child(first), loop)
-        wanted = slice(0, n_new - first)
+        wanted = np.arange(lanes)
         if n_new - first < lanes:  # any of the lanes will do, not the first block's before the others'
-            wanted = key.child("some", first).generator().permutation(lanes)[wanted]
+            wanted = key.child("some", first).generator().permutation(lanes)[: n_new - first]
         parts.append(part._replace(points=part.points.take(wanted), parent=part.parent[wanted]))
         scale = part.scale
     worst = max(parts, key=lambda part: part.memory)
@@ -431,7 +431,7 @@ def _moved(
 
 def _starts(survivors: Points, lanes: int, rng: np.random.Generator) -> tuple[IntArray, Tuning]:
     """Who starts where: every survivor as often as any other, in blocks; and each block's shape, learnt from the others."""
-    m, d = survivors.position.shape
+    m = len(survivors.position)
     order = rng.permutation(m)
     blocks = N_BLOCKS if m >= 2 * N_BLOCKS else 1
     rows = order[: m - m % blocks].reshape(blocks, -1)
@@ -439,7 +439,8 @@ def _starts(survivors: Points, lanes: int, rng: np.random.Generator) -> tuple[In
     tuning = Moments.of(survivors.position[rows], np.ones(rows.shape), centre).of_others().tuning(centre, 1.0)
     if blocks < N_BLOCKS:
         rows = np.broadcast_to(rows, (N_BLOCKS, m))
-        tuning = Tuning(*(np.repeat(array, N_BLOCKS, axis=0) for array in tuning[:3]), tuning.scale)
+        mean, factor, inverse = (np.repeat(array, N_BLOCKS, axis=0) for array in tuning[:3])
+        tuning = Tuning(mean, factor, inverse, tuning.scale)
     columns = np.arange(-(-lanes // N_BLOCKS)) % rows.shape[1]
     return rows[:, columns].ravel()[:lanes], tuning
 

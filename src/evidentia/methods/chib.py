@@ -66,6 +66,8 @@ from evidentia.seeding import Key
 
 REMEDY = "use SMC, which needs no conditionals"
 AT_ONCE = 100
+# Gibbs samplers may be sticky and right: the error sees the correlation. Beyond this the chains have too little in common.
+MAX_R_HAT = 1.05
 # Candidates for the point, and draws that each is held against: their product is what the choice costs.
 N_CANDIDATES = 128
 
@@ -108,7 +110,7 @@ class Chib(Method):
         record = self._ordinates(model, points, full, rng, loop)
         series = [full.log_likelihood.T, *np.moveaxis(full.position, 2, 0).swapaxes(1, 2)]
         worst = max(r_hat(one) for one in series)
-        estimate = ordinate_estimate(record, worst, REMEDY, {"n_blocks": len(model.conditionals)})
+        estimate = ordinate_estimate(record, worst, MAX_R_HAT, REMEDY, {"n_blocks": len(model.conditionals)})
         return estimate.doubted(conditionals_status(model, pilot, key.child("conditionals").generator(), loop))
 
     def _ordinates(self, model: Model, points: Array, full: Swept, rng: np.random.Generator, loop: Loop) -> OrdinateRun:

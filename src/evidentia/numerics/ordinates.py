@@ -35,20 +35,20 @@ class Ordinates:
     Attributes
     ----------
     log_density, se : (P,) arrays
-    difference_se : (P, P) array
-        Standard error of the difference of two points' answers.
+    difference_se : (P,) array
+        Standard error of the difference of each point's answer from the first one's.
     ess : (P,) array
         Effective number of the run whose influences have the smallest.
-    newey_west_se : (P,) array
-        The error with the Bartlett weights of Newey & West (1987) in the place of the effective number; never above it by
-        much, and too small where the chains are sticky.
+    newey_west_se : float
+        The first point's error with the Bartlett weights of Newey & West (1987) in the place of the effective number; too
+        small where the chains are sticky.
     """
 
     log_density: FloatArray
     se: FloatArray
     difference_se: FloatArray
     ess: FloatArray
-    newey_west_se: FloatArray
+    newey_west_se: float
 
 
 def ordinates(n_points: int, up: Sequence[ArrayLike], down: Sequence[ArrayLike] = ()) -> Ordinates:
@@ -77,19 +77,15 @@ def ordinates(n_points: int, up: Sequence[ArrayLike], down: Sequence[ArrayLike] 
             log_density -= value
             parts.append(-relative)
         influences.append(np.sum(parts, axis=0))
-    squared = np.zeros((n_points, n_points))
-    bartlett, ess = np.zeros(n_points), np.full(n_points, math.inf)
+    squared, difference, ess = np.zeros(n_points), np.zeros(n_points), np.full(n_points, math.inf)
     for influence in influences:
         for p in range(n_points):
             variance, size = _variance_of_mean(influence[p])
-            squared[p, p] += variance
+            squared[p] += variance
             ess[p] = min(ess[p], size)
-            bartlett[p] += _newey_west_variance(influence[p])
-            for q in range(p):
-                squared[p, q] += _variance_of_mean(influence[p] - influence[q])[0]
-    errors = np.sqrt(np.diagonal(squared))
-    difference = np.sqrt(np.tril(squared, -1) + np.tril(squared, -1).T)
-    return Ordinates(log_density, np.asarray(errors), difference, ess, np.sqrt(bartlett))
+            difference[p] += _variance_of_mean(influence[p] - influence[0])[0]
+    bartlett = sum(_newey_west_variance(influence[0]) for influence in influences)
+    return Ordinates(log_density, np.sqrt(squared), np.sqrt(difference), ess, math.sqrt(bartlett))
 
 
 def _log_mean(logs: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -22,7 +22,6 @@ from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.conditionals import unconstrained
 from evidentia.sampling.verdict import MAX_PARETO_K, MIN_ESS
 
-MAX_R_HAT = 1.05
 # Above this the delta method's interval no longer covers what it says (an average worth 16 draws).
 MAX_SE = 0.25
 SPREAD_LIMIT = 5.0
@@ -75,18 +74,20 @@ def tail_indices(run: OrdinateRun) -> Array:
     return k
 
 
-def ordinate_estimate(run: OrdinateRun, chains_r_hat: float, remedy: str, more: dict[str, Diagnostic]) -> Estimate:
+def ordinate_estimate(
+    run: OrdinateRun, chains_r_hat: float, max_r_hat: float, remedy: str, more: dict[str, Diagnostic]
+) -> Estimate:
     """The estimate from a run's record: value and error at the first point, and whether the others agree."""
     found = ordinates(len(run.points), run.log_up, run.log_down)
     log_evidence = run.log_likelihood + run.log_prior - run.log_exact - found.log_density
     k = tail_indices(run)
     runs_r_hat = max([chains_r_hat, *(r_hat(factor[0]) for factor in run.log_up)])
     usable = (k < MAX_PARETO_K) & (found.se < MAX_SE) & np.isfinite(log_evidence)
-    status = _status(log_evidence, found, float(k[0]), runs_r_hat, usable, remedy)
+    status = _status(log_evidence, found, float(k[0]), runs_r_hat, max_r_hat, usable, remedy)
     diagnostics: dict[str, Diagnostic] = {
         "log_evidence_at_points": [float(v) for v in log_evidence],
         "se_at_points": [float(v) for v in found.se],
-        "newey_west_se": float(found.newey_west_se[0]),
+        "newey_west_se": found.newey_west_se,
         "points_compared": int(usable[1:].sum()),
         "pareto_k": float(k[0]),
         "ess": float(found.ess[0]),
@@ -108,9 +109,17 @@ def ordinate_estimate(run: OrdinateRun, chains_r_hat: float, remedy: str, more: 
     )
 
 
-def _status(log_evidence: Array, found: Ordinates, k: float, r_hats: float, usable: NDArray[np.bool_], remedy: str) -> Status:
+def _status(
+    log_evidence: Array,
+    found: Ordinates,
+    k: float,
+    r_hats: float,
+    max_r_hat: float,
+    usable: NDArray[np.bool_],
+    remedy: str,
+) -> Status:
     status = Status.ok()
-    if r_hats > MAX_R_HAT:
+    if r_hats > max_r_hat:
         status = status.and_(
             Status.suspect(
                 "r-hat",
@@ -139,7 +148,7 @@ def _status(log_evidence: Array, found: Ordinates, k: float, r_hats: float, usab
             )
         )
     gap = np.abs(log_evidence - log_evidence[0])
-    allowed = SPREAD_LIMIT * found.difference_se[0] + ROUNDING * np.maximum(1.0, np.abs(log_evidence[0]))
+    allowed = SPREAD_LIMIT * found.difference_se + ROUNDING * np.maximum(1.0, np.abs(log_evidence[0]))
     beyond = usable & (gap > allowed)
     if usable[0] and beyond.any():
         worst = int(np.argmax(np.where(beyond, gap, -1.0)))
@@ -147,7 +156,7 @@ def _status(log_evidence: Array, found: Ordinates, k: float, r_hats: float, usab
             Status.suspect(
                 "points-disagree",
                 f"the answer is {log_evidence[0]:.3f} at one point and {log_evidence[worst]:.3f} at another, "
-                f"{gap[worst] / max(found.difference_se[0, worst], 1e-300):.1f} errors apart, where the identity holds at every "
+                f"{gap[worst] / max(found.difference_se[worst], 1e-300):.1f} errors apart, where the identity holds at every "
                 f"point: the chains have not converged, or a density is wrong; check the conditionals, run longer, or {remedy}.",
             )
         )

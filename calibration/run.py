@@ -35,6 +35,8 @@ METHODS = {
     "chib": WITH_CONDITIONALS, "chib-jeliazkov": MODELS,
     "ais": FOR_AIS,
     "nested": (*MODELS, "E15"),
+    "power-posterior": MODELS,
+    "stepping-stone": MODELS,
     "harmonic-mean": tuple(weak_data.CASES),
 }
 FIRST_SEED = 40_000

@@ -11,8 +11,8 @@ gives them, otherwise fitted proposals, with gradients in reserve.
 the same draws give correct the trapezoid (Friel, Hurn & Wyse 2014): on the default ladder what is left is far below the noise.
 It is estimated by leaving out every other rung. The first step, from the prior, is a stepping stone instead (and so are those
 after it over which the variance falls steeply): there E_beta[log L] bends most, and is infinite where the likelihood can be
-zero. The *Monte Carlo* error is the scatter of the chains' own answers: chains never exchange states, so those are independent,
-whatever the autocorrelation within and between rungs. The error reported is both together.
+zero. The *Monte Carlo* error is the scatter between islands of chains: islands never exchange states, so what they say is
+independent, whatever the autocorrelation within and between rungs. The error reported is both together.
 
 *Bounds for free.* E_beta[log L] never falls with beta, so left and right sums enclose log Z; they are among the diagnostics,
 as is the plain trapezoid.
@@ -21,9 +21,8 @@ as is the plain trapezoid.
 stepping stones, another reading of the same draws, must agree: a rung that has not settled, or a sharp bend between two
 rungs, breaks these.
 
-*When it lies.* Chains that sit in different modes keep the shares they had when the modes parted; their answers then scatter
-more than their noise explains, which is seen and said. A mode that no chain enters is not seen from inside; so the run also looks from the
-mode (`sampling.from_mode`).
+*When it lies.* Chains that have not settled at a rung lag behind it; what is left of where they started is measured, and said. A
+mode that no chain enters is not seen from inside; so the run also looks from the mode (`sampling.from_mode`).
 """
 
 from __future__ import annotations
@@ -48,7 +47,6 @@ from evidentia.numerics.tempering import (
     thermodynamic,
     with_stones_at_ends,
 )
-from evidentia.numerics.weights import pareto_k
 from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
@@ -57,9 +55,16 @@ from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.kernels.choice import check_kernels, kernels_for
 from evidentia.sampling.ladder import Climb, climb_ladder
 from evidentia.sampling.path import AdaptiveESS, Schedule
-from evidentia.sampling.population import increments
-from evidentia.sampling.tempered_verdict import MAX_Z, agreement_status, chains_status, settled_run, sum_se, unfinished
-from evidentia.sampling.verdict import MAX_PARETO_K
+from evidentia.sampling.tempered_verdict import (
+    MAX_Z,
+    agreement_status,
+    chains_status,
+    forward_pareto_k,
+    settled_run,
+    spike_status,
+    sum_se,
+    unfinished,
+)
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
 
@@ -178,18 +183,10 @@ class PowerPosterior(Method):
             )
         else:
             status = status.and_(agrees).and_(_identity_status(inner[0], identity))
-        stones = range(start)
-        first_k = max((pareto_k(increments(rungs[k], betas[k + 1] - betas[k]).ravel()) for k in stones), default=-np.inf)
-        if first_k >= MAX_PARETO_K:
-            status = status.and_(
-                Status.suspect(
-                    "pareto-k",
-                    f"the weights of a first step, near the prior, have Pareto k = {first_k:.2f}: a spike of the likelihood "
-                    "that the prior's draws have hardly met; take a smaller first step, or more chains.",
-                )
-            )
+        forward_k = forward_pareto_k(run)
+        status = status.and_(spike_status(forward_k))
         diagnostics = self._diagnostics(run, total, monte_carlo, discretisation, identity, start)
-        diagnostics |= {"bridged_stones": bridged.value, "against_bridged_z": float(z), "first_steps_pareto_k": float(first_k)}
+        diagnostics |= {"bridged_stones": bridged.value, "against_bridged_z": float(z), "largest_pareto_k": forward_k}
         se = float(np.hypot(monte_carlo, discretisation))
         return Estimate(
             log_evidence=total.value,

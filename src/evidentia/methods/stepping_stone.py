@@ -3,21 +3,21 @@
     log Z = sum_k log( Z(b_{k+1}) / Z(b_k) ),        Z(b) = integral of prior x likelihood^b,     0 = b_0 < ... < b_K = 1.
 
 Each ratio is read off draws at its two ends: from below as the mean of L^(b_{k+1} - b_k) at rung k (*forward*: Xie, Lewis,
-Fan, Kuo & Chen 2011), from above as one over the mean of L^-(b_{k+1} - b_k) at rung k + 1 (*reverse*), or from both by the optimal bridge
-(*bridged*, the default: Bennett 1976, Meng & Wong 1996). Unlike thermodynamic integration none has a discretisation error: a
-coarse ladder makes them noisy, not biased. Needs prior draws and a likelihood; the chains are those of power posteriors, and a
-run of one can be read by the other.
+Fan, Kuo & Chen 2011), from above as one over the mean of L^-(b_{k+1} - b_k) at rung k + 1 (*reverse*), or from both by the
+optimal bridge (*bridged*, the default: Bennett 1976, Meng & Wong 1996). Unlike thermodynamic integration none has a
+discretisation error: a coarse ladder makes them noisy, not biased. Needs prior draws and a likelihood; the chains are those of
+power posteriors, and a run of one can be read by the other.
 
-*Its error.* Chains that climb the ladder never exchange states, so the sums of the chains' influences are independent and
-their scatter is the error, whatever the autocorrelation (`numerics.tempering`). A run of SMC that is read anew has the error
-with memory between rungs.
+*Its error.* The islands of chains that climb the ladder never exchange states, so the sums of their influences are independent
+and their scatter is the error, whatever the autocorrelation (`numerics.tempering`). A run of SMC that is read anew has the error
+with memory between rungs, or that from its genealogy, whichever is larger.
 
 *Checks.* Forward and reverse must agree within the error of their difference: forward below and reverse above is the
-signature of rungs too far apart. A one-sided reading needs weights with a Pareto k below 1/2 at every stone; the bridge's terms
-are bounded.
+signature of rungs too far apart. Where the forward weights have a tail, the likelihood has a spike that the chains have not
+resolved, whichever reading is used; the reverse reading needs a Pareto k below 1/2 at every stone.
 
-*When it lies.* As power posteriors: chains that sit in different modes keep the shares they had when the modes parted (their
-scatter shows it), and a mode that no chain enters is only seen from the mode itself (`sampling.from_mode`).
+*When it lies.* As power posteriors: chains that have not settled, which is measured, and a mode that no chain enters, which is
+only seen from the mode itself (`sampling.from_mode`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from evidentia.errors import BadType
 from evidentia.methods._base import Method
 from evidentia.model import Model, Offer
 from evidentia.numerics.tempering import Rungs, Sum, bridged_stones, forward_stones, reverse_stones, with_stones_at_ends
-from evidentia.numerics.weights import pareto_k
-from evidentia.records import Array, PathRun
+from evidentia.records import Array
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
@@ -40,8 +39,16 @@ from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.kernels.choice import check_kernels, kernels_for
 from evidentia.sampling.ladder import Climb, climb_ladder
 from evidentia.sampling.path import AdaptiveESS, Schedule
-from evidentia.sampling.population import increments
-from evidentia.sampling.tempered_verdict import agreement_status, chains_status, settled_run, sum_se, unfinished
+from evidentia.sampling.tempered_verdict import (
+    agreement_status,
+    chains_status,
+    forward_pareto_k,
+    reverse_pareto_k,
+    settled_run,
+    spike_status,
+    sum_se,
+    unfinished,
+)
 from evidentia.sampling.verdict import MAX_PARETO_K
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -134,12 +141,13 @@ class SteppingStone(Method):
             for stones in (self.direction.stones, forward_stones, bridged_stones, reverse_stones)
         )
         se, df = sum_se(run, total)
-        worst = {"forward": worst_pareto_k(run, forward=True), "reverse": worst_pareto_k(run, forward=False)}
+        up, down = forward_pareto_k(run), reverse_pareto_k(run)
         agrees, z = agreement_status(run, reverse.minus(forward), ("reverse", "forward stones"), REMEDY)
         # The two one-sided means only bear witness where their own variances exist.
-        trusted = max(worst.values()) < MAX_PARETO_K
-        status = chains_status(run, total, REMEDY).and_(agrees if trusted else Status.ok())
-        one_sided = {Forward: worst["forward"], Reverse: worst["reverse"]}.get(type(self.direction), -np.inf)
+        status = chains_status(run, total, REMEDY).and_(spike_status(up))
+        if max(up, down) < MAX_PARETO_K:
+            status = status.and_(agrees)
+        one_sided = down if isinstance(self.direction, Reverse) else -np.inf
         if one_sided >= MAX_PARETO_K:
             status = status.and_(
                 Status.suspect(
@@ -156,8 +164,8 @@ class SteppingStone(Method):
             "bridged": bridged.value,
             "reverse": reverse.value,
             "reverse_minus_forward_z": float(z),
-            "largest_forward_pareto_k": worst["forward"],
-            "largest_reverse_pareto_k": worst["reverse"],
+            "largest_forward_pareto_k": up,
+            "largest_reverse_pareto_k": down,
             "moves_per_rung": [float(m) for m in run.n_moves],
             "acceptance": [float(a) for a in run.acceptance],
             "largest_memory": float(run.memory.max()),
@@ -171,15 +179,3 @@ class SteppingStone(Method):
             diagnostics=diagnostics,
             record=run,
         )
-
-
-def worst_pareto_k(run: PathRun, forward: bool) -> float:
-    """The largest tail index of the stones' weights, read from below or from above."""
-    steps = np.diff(run.betas)
-    worst = -np.inf
-    for k, rung in enumerate(run.log_likelihood):
-        if forward and k < len(steps):
-            worst = max(worst, pareto_k(increments(rung, steps[k]).ravel()))
-        if not forward and k > 0:
-            worst = max(worst, pareto_k(-steps[k - 1] * rung.ravel()))
-    return float(worst)

@@ -12,8 +12,9 @@ The last three are exact for any ladder as the draws grow in number; the first h
 gives the estimate and, for every draw, its *influence*: to first order the error of the estimate is the sum over rungs of the
 mean influence. So one rule gives the error of all of them, and of their differences, from how the draws came about:
 
-- chains that never met (`independent_columns_se`): the sums of influences of the columns are independent;
-- a population that was resampled (`carried_se`): rungs share ancestors, as far as the moves have not made them forget;
+- islands that never met (`independent_islands_se`): the sums of influences over each island are independent;
+- a population that was resampled: rungs share draws as far as the moves have not made them forget (`carried_se`), and share
+  ancestors (`genealogical_se`, which sees modes between which no move goes);
 - few chains (`within_rungs_se`): autocorrelation within each rung, rungs taken as independent.
 """
 
@@ -28,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from evidentia.numerics._checks import FloatArray
+from evidentia.numerics._checks import FloatArray, IntArray
 from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.quadrature import corrected_trapezoid, trapezoid, trapezoid_weights
 from evidentia.numerics.rootfind import find_root
@@ -229,10 +230,18 @@ def identity_z(betas: ArrayLike, rungs: Rungs) -> FloatArray:
 # -- errors ------------------------------------------------------------------------------------------------------
 
 
-def independent_columns_se(influence: Rungs) -> tuple[float, float]:
-    """Error and its degrees of freedom, for chains that have never met: the scatter of the columns' sums."""
-    columns = np.sum([rung.mean(axis=0) for rung in influence], axis=0)
-    return float(columns.std(ddof=1) / math.sqrt(columns.size)), float(columns.size - 1)
+def independent_islands_se(influence: Rungs, n_islands: int) -> tuple[float, float]:
+    """Error and its degrees of freedom, for equal blocks of columns that have never met: the scatter of the blocks' sums."""
+    islands = np.sum([rung.mean(axis=0).reshape(n_islands, -1).mean(axis=1) for rung in influence], axis=0)
+    return float(islands.std(ddof=1) / math.sqrt(n_islands)), float(n_islands - 1)
+
+
+def genealogical_se(influence: Rungs, eves: Sequence[IntArray]) -> float:
+    """Error from what the descendants of each first particle say together (Chan & Lai 2013; Olsson & Douc 2019)."""
+    total = np.zeros(influence[0].shape[1])
+    for rung, ancestors in zip(influence, eves, strict=True):
+        total += np.bincount(ancestors, weights=rung.mean(axis=0) / rung.shape[1], minlength=total.size)
+    return float(np.sqrt(np.sum(total**2)))
 
 
 def carried_se(influence: Rungs, memory: ArrayLike) -> float:

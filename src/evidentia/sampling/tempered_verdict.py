@@ -1,8 +1,8 @@
 """What a tempered run says of itself, whichever sum reads it: its error, and whether the chains can be believed.
 
-Chains that never met give independent answers, so their scatter is an honest error. It is also a witness: where chains sit in
-places that others do not come to, their answers differ by more than each rung's own noise can explain, however that noise is
-carried from rung to rung.
+Islands that never met give independent answers, so their scatter is an honest error. It is also a witness: where chains sit in
+places that others do not come to, the islands' answers differ by more than each rung's own noise can explain, however that noise
+is carried from rung to rung.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ from __future__ import annotations
 import numpy as np
 
 from evidentia.errors import BadInput, BadType
-from evidentia.numerics.tempering import Sum, carried_se, independent_columns_se, within_rungs_se
+from evidentia.numerics.tempering import Sum, carried_se, genealogical_se, independent_islands_se, within_rungs_se
+from evidentia.numerics.weights import pareto_k
 from evidentia.records import PathRun
 from evidentia.result import Estimate, Status
 from evidentia.sampling.loop import Stopped
+from evidentia.sampling.population import increments
 
-# Chains needed before their scatter is an error.
-MIN_CHAINS = 8
+# Islands needed before their scatter is an error.
+MIN_ISLANDS = 8
 # Above this ratio the two errors contradict each other.
 UNEQUAL_RATIO = 2.0
-# Above this correlation of the log likelihoods with where they began, chains have not settled at a rung: nothing but their moves
-# brings them there (a population is also reweighted, and may be left with more). Told from noise by a hundred chains at least.
+# Above this correlation of the log likelihoods with where they began, chains have not settled at a rung. Told from noise by a
+# hundred chains at least.
 UNSETTLED, TELLING = 0.4, 100
 STUCK = 0.9
+# Weights L^step of a likelihood that is bounded where the draws are have no tail: k below zero (at most 0.02 on the exact models,
+# 0.26 to 0.8 on a likelihood with a pole).
+SPIKE = 0.25
 # In errors: how far two readings of the same draws may lie apart, and a slope from the variances at its ends.
 MAX_Z = 5.0
 
@@ -51,17 +56,18 @@ def unfinished(run: PathRun, why: Stopped) -> Estimate:
 
 def sum_se(run: PathRun, total: Sum) -> tuple[float, float]:
     """The error of a sum over this run's draws, and its degrees of freedom."""
+    if run.n_islands >= MIN_ISLANDS:
+        return independent_islands_se(total.influence, run.n_islands)
     if run.resampled:
-        return carried_se(total.influence, run.memory), float("inf")
-    if run.log_likelihood[0].shape[1] >= MIN_CHAINS:
-        return independent_columns_se(total.influence)
+        eves = run.eves[: len(total.influence)]
+        return max(carried_se(total.influence, run.memory), genealogical_se(total.influence, eves)), float("inf")
     return within_rungs_se(total.influence), float("inf")
 
 
 def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
     """Whether the chains moved, and whether they tell the same story."""
     status = Status.ok()
-    limit = UNSETTLED if not run.resampled and run.log_likelihood[0].shape[1] >= TELLING else STUCK
+    limit = UNSETTLED if run.log_likelihood[-1].shape[1] >= TELLING else STUCK
     if run.memory.max() > limit or run.acceptance.min() < 0.01:
         worst = int(np.argmax(run.memory))
         status = status.and_(
@@ -71,19 +77,42 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
                 f"the chains began after {run.n_moves[worst]} moves (acceptance {run.acceptance.min():.2f} at worst): {remedy}.",
             )
         )
-    if run.resampled or run.log_likelihood[0].shape[1] < MIN_CHAINS:
-        return status
-    scatter, _ = independent_columns_se(total.influence)
+    scatter, _ = sum_se(run, total)
     explained = carried_se(total.influence, run.memory)
     if explained > 0.0 and scatter > UNEQUAL_RATIO * explained:
         status = status.and_(
             Status.suspect(
                 "unequal-chains",
-                f"the chains' own answers scatter {scatter / explained:.1f} times more than the noise at each rung explains: "
+                f"the islands' own answers scatter {scatter / explained:.1f} times more than the noise at each rung explains: "
                 f"some sit where the others do not come; use SMC, which moves weight between them, or {remedy}.",
             )
         )
     return status
+
+
+def forward_pareto_k(run: PathRun) -> float:
+    """The largest tail index of the weights from each rung to the next."""
+    steps = np.diff(run.betas)
+    found = [pareto_k(increments(rung, step).ravel()) for rung, step in zip(run.log_likelihood, steps, strict=False)]
+    return float(max(found))
+
+
+def reverse_pareto_k(run: PathRun) -> float:
+    """The largest tail index of the weights from each rung to the one before."""
+    steps = np.diff(run.betas)
+    found = [pareto_k(-step * rung.ravel()) for rung, step in zip(run.log_likelihood[1:], steps, strict=False)]
+    return float(max(found, default=-np.inf))
+
+
+def spike_status(forward_k: float) -> Status:
+    """Whether the draws have met all there is of the likelihood's peaks."""
+    if forward_k < SPIKE:
+        return Status.ok()
+    return Status.suspect(
+        "spike",
+        f"the weights from one rung to the next have Pareto k = {forward_k:.2f}: the likelihood has a spike that the chains have "
+        "not resolved; take more chains, or look at the spike.",
+    )
 
 
 def agreement_status(run: PathRun, difference: Sum, names: tuple[str, str], remedy: str) -> tuple[Status, float]:

@@ -35,7 +35,15 @@ MAY_REFUSE = {
     ("importance", "E15"): "no mode",
     # Far from Gaussian in these coordinates: the importance correction is large, and says so.
     **{("laplace", id): "not Gaussian" for id in ("E15n", "E16a", "E16b")},
+    **{("laplace-metropolis", id): "not Gaussian" for id in ("E15n", "E16a", "E16b")},
+    ("laplace-metropolis", "E15"): "no peak at the best draw",
+    **{("laplace-metropolis", id): "the best draw is far below the mode in 8 dimensions or more" for id in ("E9a", "E9b", "E14a")},
+    # Every E model has a prior wider than its likelihood; calibration/weak_data.py has those where its variance is finite.
+    **{("harmonic-mean", id): "infinite variance" for id in zoo.E_IDS},
 }
+
+# Methods that are not `ok` on the ordinary models of the metamorphic tests either, and are exempt where these ask for an error.
+NEVER_OK_HERE = {"harmonic-mean": "infinite variance"}
 
 # Known errors of Laplace's method in the unconstrained coordinates (Laplace - exact).
 LAPLACE_ERRORS = {"E1": 0.0, "E3a": -0.0300, "E4": -0.0069, "E9a": 0.0, "E9b": 0.0, "E11": -0.0251, "E13": 0.0, "E14a": 0.0}
@@ -175,6 +183,9 @@ def test_an_unused_parameter_changes_nothing(method):
         conditionals=[MU_BLOCK, unused],
     )
     result = ev.evidence(model, method, seed=3, progress=False)
+    if method in NEVER_OK_HERE:
+        assert not result.status.is_ok
+        return
     assert result.status.is_ok
     assert abs(result.log_evidence - zoo.example("E1").log_evidence) <= Z_LIMIT * result.error + 1e-9
 
@@ -185,6 +196,9 @@ def test_permuting_data_and_parameters_changes_nothing_beyond_the_error(method):
     example = zoo.example(correlated_id(method))
     x, y = (np.asarray(a)[::-1] for a in example.model.data)
     permuted = ev.evidence(example.model.with_data((x, y)), method, seed=4, progress=False)
+    if method in NEVER_OK_HERE:
+        assert not permuted.status.is_ok
+        return
     assert abs(permuted.log_evidence - example.log_evidence) <= Z_LIMIT * permuted.error
 
 

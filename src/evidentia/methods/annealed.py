@@ -57,7 +57,7 @@ MAX_SD_LOG = 2.0
 # Joint errors by which the full ladder may lie above the one with half its rungs.
 RISE = 3.0
 # Rungs between the ends come in multiples of this: all ladders then are walked by one compiled program.
-MULTIPLE = 16
+MULTIPLE = 32
 # How far the trial may raise the number of rungs beyond what the pilot's map asks for.
 MOST_STRETCH = 8
 REMEDY = "take more rungs (a smaller log_weight_variance) or more sweeps a rung, or use SMC"

@@ -37,7 +37,7 @@ from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
 from evidentia.seeding import Key
 
 # Rungs in one compiled call, fewer where their noise would fill more than so many numbers.
-RUNGS_AT_ONCE = 8
+RUNGS_AT_ONCE = 16
 NOISE_NUMBERS = 4_000_000
 # Lineages among which correlations are looked at.
 LOOK_AT = 1000
@@ -279,28 +279,26 @@ def _memory(log_likelihood: Array) -> Array:
 
 def walk(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: Loop) -> Walk:
     """Send every draw of `start` along the plan, `at_once` of them together (which must divide their number)."""
-    parts = []
-    for i in range(0, len(start.position), at_once):
+    n, n_between = len(start.position), len(plan.kernels)
+    values = np.empty((n_between + 1, n))
+    values[0] = start.log_likelihood
+    position, log_prior = np.array(start.position), np.array(start.log_prior)
+    acceptance = np.zeros(n_between)
+    for i in range(0, n, at_once):
         some = slice(i, i + at_once)
         state = State(start.position[some], start.log_prior[some], start.log_likelihood[some], None)
-        parts.append(_walk(model, plan, state, key.child(i), loop))
-    if len(parts) == 1:
-        return parts[0]
-    return Walk(
-        plan.betas,
-        np.concatenate([p.log_likelihood for p in parts], axis=1),
-        np.concatenate([p.position for p in parts]),
-        np.concatenate([p.log_prior for p in parts]),
-        np.mean([p.acceptance for p in parts], axis=0),
-        plan.n_sweeps,
-    )
+        state, accepted = _walk(model, plan, state, values[1:, some], key.child(i), loop)
+        position[some], log_prior[some] = state.position, state.log_prior
+        acceptance += accepted * (at_once / n)
+    return Walk(plan.betas, values, position, log_prior, acceptance, plan.n_sweeps)
 
 
-def _walk(model: Model, plan: Plan, state: State, key: Key, loop: Loop) -> Walk:
+def _walk(model: Model, plan: Plan, state: State, values: Array, key: Key, loop: Loop) -> tuple[State, Array]:
+    """Move these lineages along the plan; their log likelihoods go into `values`, a row for each rung."""
     n_between = len(plan.kernels)
     rng = key.generator()
     size = _rungs_at_once(plan, state, model)
-    values, acceptance = [np.asarray(state.log_likelihood)[None]], []
+    acceptance = np.empty(n_between)
     done = 0
     while done < n_between:
         kernel = plan.kernels[done]
@@ -308,24 +306,27 @@ def _walk(model: Model, plan: Plan, state: State, key: Key, loop: Loop) -> Walk:
         while n < size and done + n < n_between and plan.kernels[done + n] == kernel:
             n += 1
         n = n if n == size else 1  # another number of rungs would be another program: the odd ones go one by one
-        state, log_likelihood, accepted = _some_rungs(model, kernel, plan, slice(done, done + n), state, rng, loop)
-        values.append(log_likelihood)
-        acceptance.append(accepted)
+        if done and kernel.needs_prior and not plan.kernels[done - 1].needs_prior:
+            state = _with_prior(model, state, loop)
+        rungs = slice(done, done + n)
+        state, values[rungs], acceptance[rungs] = _some_rungs(model, kernel, plan, rungs, state, rng, loop)
         done += n
-        loop.tick(f"rung {done} of {n_between}  beta {plan.betas[done]:.3g}  acceptance {float(accepted[-1]):.2f}")
-    return Walk(
-        plan.betas,
-        np.concatenate(values),
-        np.asarray(state.position),
-        np.asarray(state.log_prior),
-        np.concatenate(acceptance) if acceptance else np.empty(0),
-        plan.n_sweeps,
-    )
+        loop.tick(f"rung {done} of {n_between}  beta {plan.betas[done]:.3g}  acceptance {acceptance[done - 1]:.2f}")
+    if n_between and not plan.kernels[-1].needs_prior:
+        state = _with_prior(model, state, loop)
+    return state, acceptance
+
+
+def _with_prior(model: Model, state: State, loop: Loop) -> State:
+    """The state with the log prior that a kernel which needs none did not keep."""
+    return state._replace(log_prior=log_densities(model, np.asarray(state.position), loop)[0])
 
 
 def _rungs_at_once(plan: Plan, state: State, model: Model) -> int:
-    """How many rungs go together: a power of two, so that it divides the numbers of rungs that adaptive ladders have."""
-    size = RUNGS_AT_ONCE
+    """How many rungs go together: a number that divides theirs, if there is one near enough."""
+    n_between, size = len(plan.kernels), RUNGS_AT_ONCE
+    if n_between % size:
+        size = next((other for other in range(2 * size, size, -1) if n_between % other == 0), size)
     while size > 1 and size * plan.n_sweeps * state.position.shape[0] * (model.n_dimensions + 2) > NOISE_NUMBERS:
         size //= 2
     return size
@@ -357,13 +358,14 @@ def _some_rungs(
             out = core.compiled(("anneal", kernel), build)(model.data, model.hyper, *args)
     (position, log_prior, log_likelihood), (values, acceptance, n_likelihood, n_gradient, n_bad, bad) = out
     if not model.is_black_box:  # a black box counts its own calls
-        loop.count(n_likelihood=int(np.sum(n_likelihood)), n_gradient=int(np.sum(n_gradient)))
+        loop.count(n_likelihood=int(np.asarray(n_likelihood).sum()), n_gradient=int(np.asarray(n_gradient).sum()))
     n_bad = np.asarray(n_bad)
     if n_bad.any():
         # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
-        log_densities(model, np.asarray(bad)[np.unravel_index(np.argmax(n_bad > 0), n_bad.shape)][None], loop)
+        first = np.unravel_index(np.argmax(n_bad > 0), n_bad.shape)
+        log_densities(model, np.asarray(bad)[first][None], loop)
         loop.n_nan += int(n_bad.sum()) - 1
-    return State(position, log_prior, log_likelihood, None), np.asarray(values), np.asarray(acceptance)
+    return State(position, log_prior, log_likelihood, None), values, acceptance
 
 
 def _steps(
@@ -371,6 +373,7 @@ def _steps(
 ) -> Any:
     """Rung after rung, sweep after sweep."""
     xp = world.xp
+    n_sweeps = jax.tree.leaves(noise)[0].shape[1]
 
     def one_rung(carry: Any, given: Any) -> Any:
         noise, tuning, beta = given
@@ -383,7 +386,12 @@ def _steps(
             counted = [xp.asarray(part) for part in (info.n_likelihood, info.n_gradient, info.n_bad)]
             return state, (xp.mean(info.acceptance), *counted, info.bad_position)
 
-        state, (accepted, *counted) = world.scan(one_sweep, state, noise)
-        return (state.position, state.log_prior, state.log_likelihood), (state.log_likelihood, xp.mean(accepted), *counted)
+        if n_sweeps == 1:
+            state, (accepted, *counted) = one_sweep(state, jax.tree.map(lambda part: part[0], noise))
+        else:
+            state, (accepted, *counted) = world.scan(one_sweep, state, noise)
+        # A prior that the kernel does not read is not computed at every rung; the end of the walk asks for it.
+        kept = state.log_prior if kernel.needs_prior else log_prior
+        return (state.position, kept, state.log_likelihood), (state.log_likelihood, xp.mean(accepted), *counted)
 
     return world.scan(one_rung, (position, log_prior, log_likelihood), (noise, tuning, betas))

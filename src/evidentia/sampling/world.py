@@ -69,8 +69,8 @@ def block_size(data_size: int) -> int:
 
 
 def over_points(fn: Callable[[Any], Any], points: Any, block: int) -> Any:
-    """`fn` at every row: vectorised within blocks of equal size, one block after another."""
-    n = points.shape[0]
+    """`fn` at every row (of every array, if there are several): vectorised in blocks of equal size, one after another."""
+    n = jax.tree.leaves(points)[0].shape[0]
     if n <= block:
         return jax.vmap(fn)(points)
     # Equal blocks where the number allows: a remainder would be compiled as a second program.

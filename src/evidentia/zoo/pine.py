@@ -25,7 +25,7 @@ import numpyro.distributions as dist
 from evidentia.data import fingerprint
 from evidentia.errors import BadInput
 from evidentia.model import Conditional, Model
-from evidentia.zoo._densities import log_normal
+from evidentia.zoo._densities import LOG_TWO_PI
 from evidentia.zoo._example import Example
 from evidentia.zoo._gibbs import gamma_block, normal_block
 from evidentia.zoo._quadrature import log_integral_over_positive
@@ -93,8 +93,25 @@ def _prior(conjugate: bool) -> Any:
 
 
 def _log_likelihood(params: Any, data: Any) -> Any:
+    n = data[1].shape[0]
+    return 0.5 * (n * (jnp.log(params["tau"]) - LOG_TWO_PI) - params["tau"] * _squares(params, data))
+
+
+def _squares(params: Any, data: Any) -> Any:
+    """Sum of squared residuals, from sums over the data that do not depend on the parameters.
+
+    So a point costs a few operations instead of one for each specimen; split at the least squares line it loses no digits:
+    sum (y - a - b x)^2 = (least sum) + Sxx (b - b_hat)^2 + n (a + b mean(x) - mean(y))^2.
+    """
     x, y = data
-    return jnp.sum(log_normal(y, params["intercept"] + params["slope"] * x, 1.0 / jnp.sqrt(params["tau"])))
+    n = x.shape[0]
+    if n == 0:
+        return jnp.zeros(())
+    mean_x, mean_y = jnp.mean(x), jnp.mean(y)
+    sxx, sxy = jnp.sum((x - mean_x) ** 2), jnp.sum((x - mean_x) * (y - mean_y))
+    best = jnp.where(sxx > 0.0, sxy / jnp.where(sxx > 0.0, sxx, 1.0), 0.0)
+    least = jnp.sum((y - mean_y - best * (x - mean_x)) ** 2)
+    return least + sxx * (params["slope"] - best) ** 2 + n * (params["intercept"] + params["slope"] * mean_x - mean_y) ** 2
 
 
 def _conditionals(conjugate: bool) -> tuple[Conditional, ...]:
@@ -107,21 +124,20 @@ def _conditionals(conjugate: bool) -> tuple[Conditional, ...]:
         x, y = data
         own, weight = prior_precisions(params, hyper)[0], beta * params["tau"]
         precision = own + weight * y.shape[0]
-        return (own * hyper["mean"][0] + weight * jnp.sum(y - params["slope"] * x)) / precision, precision
+        return (own * hyper["mean"][0] + weight * (jnp.sum(y) - params["slope"] * jnp.sum(x))) / precision, precision
 
     def slope(params: Any, beta: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
         x, y = data
         own, weight = prior_precisions(params, hyper)[1], beta * params["tau"]
         precision = own + weight * jnp.sum(x**2)
-        return (own * hyper["mean"][1] + weight * jnp.sum(x * (y - params["intercept"]))) / precision, precision
+        return (own * hyper["mean"][1] + weight * (jnp.sum(x * y) - params["intercept"] * jnp.sum(x))) / precision, precision
 
     def tau_shape(beta: Any, data: Any, hyper: Any) -> Any:
         # Under the conjugate prior two normal densities carry sqrt(tau) each.
         return hyper["shape"] + 0.5 * beta * data[1].shape[0] + (1.0 if conjugate else 0.0)
 
     def tau_rate(params: Any, beta: Any, data: Any, hyper: Any) -> Any:
-        x, y = data
-        squares = beta * jnp.sum((y - params["intercept"] - params["slope"] * x) ** 2)
+        squares = beta * _squares(params, data)
         if conjugate:
             line = jnp.stack([params["intercept"], params["slope"]])
             squares = squares + jnp.sum(hyper["precisions"] * (line - hyper["mean"]) ** 2)

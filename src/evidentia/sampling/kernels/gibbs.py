@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from evidentia.model import Conditional, Model
 from evidentia.sampling.kernels._base import Info, State, Tuning, no_gradient, screen
-from evidentia.sampling.world import World
+from evidentia.sampling.world import World, over_points
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Gibbs:
     conditionals: tuple[Conditional, ...] = field(repr=False)
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = False
+    needs_prior: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
         """There is nothing to scale."""
@@ -52,11 +54,18 @@ class Gibbs:
             params, _ = core.space.constrain(u, data, hyper)
             for i, conditional in enumerate(self.conditionals):
                 params = {**params, **conditional.draw(noise[str(i)], params, beta, data, hyper)}
-            return core.space.unconstrain(params, data, hyper)
+            return core.space.unconstrain(params, data, hyper), params
 
-        position = jax.vmap(sweep)(state.position, noise)
-        log_prior, log_likelihood = world.density(position)
+        def likelihood(params: dict[str, Any]) -> Any:
+            return jnp.reshape(jnp.asarray(core.log_likelihood(params, data, hyper), jnp.float64), ())
+
+        # The likelihood is asked at the parameters that were drawn; the prior, which no sweep reads, is left out by the compiler
+        # where nobody else does.
+        position, params = jax.vmap(sweep)(state.position, noise)
+        inside = jnp.isfinite(position).all(axis=1)  # a draw may underflow to the edge of its support
+        log_likelihood = jnp.where(inside, over_points(likelihood, params, world.block), -jnp.inf)
+        log_prior = over_points(lambda u: core.space.constrain(u, data, hyper)[1], position, world.block)
         log_likelihood, n_bad, bad = screen(world.xp, position, log_likelihood)
-        moved = State(position, log_prior, log_likelihood, state.gradient)
+        moved = State(position, jnp.where(jnp.isfinite(log_prior), log_prior, -jnp.inf), log_likelihood, state.gradient)
         n = position.shape[0]
         return moved, Info(world.xp.ones(n), n, 0, n_bad, bad)

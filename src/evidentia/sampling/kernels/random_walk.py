@@ -23,6 +23,7 @@ class RandomWalk:
     acceptance: float = 0.3
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = True
+    needs_prior: ClassVar[bool] = True
 
     def first_scale(self, n_dimensions: int) -> float:
         """The scaling of Roberts, Gelman & Gilks for a Gaussian target."""

@@ -20,6 +20,7 @@ from evidentia.methods.stepping_stone import SteppingStone
 from evidentia.model import Conditional, Model
 from evidentia.result import Evidence, Level, Status
 from evidentia.sampling.loop import Budget
+from evidentia.sandwich import Sandwich, sandwich
 
 _compile_cache.switch_on()
 
@@ -43,10 +44,12 @@ __all__ = [
     "NestedSampling",
     "PowerPosterior",
     "PriorMean",
+    "Sandwich",
     "Status",
     "SteppingStone",
     "evidence",
     "methods",
     "read",
+    "sandwich",
     "zoo",
 ]

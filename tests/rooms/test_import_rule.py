@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sampling",),
     ("check",),
     ("methods",),
-    ("estimate",),
+    ("estimate", "sandwich"),
     ("zoo",),
     ("studies",),
     ("cli",),

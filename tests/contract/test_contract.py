@@ -37,7 +37,7 @@ MAY_REFUSE = {
     **{("laplace", id): "not Gaussian" for id in ("E15n", "E16a", "E16b")},
     **{("laplace-metropolis", id): "not Gaussian" for id in ("E15n", "E16a", "E16b")},
     ("laplace-metropolis", "E15"): "no peak at the best draw",
-    **{("laplace-metropolis", id): "the best draw is far below the mode in 8 dimensions or more" for id in ("E9a", "E9b", "E14a")},
+    **{("laplace-metropolis", id): "the best draw is far below the mode" for id in ("E9a", "E9b", "E14a")},
     # Every E model has a prior wider than its likelihood; calibration/weak_data.py has those where its variance is finite.
     **{("harmonic-mean", id): "infinite variance" for id in zoo.E_IDS},
 }
@@ -134,7 +134,7 @@ def test_shifting_the_log_likelihood_shifts_the_evidence(method, shift):
     plain = ev.evidence(model, method, seed=5, progress=False)
     moved = ev.evidence(model.with_data((model.data[0], np.float64(shift))), method, seed=5, progress=False)
     assert moved.log_evidence - plain.log_evidence == pytest.approx(shift, abs=1e-9 * max(1.0, abs(shift)))
-    assert moved.error == pytest.approx(plain.error, rel=1e-6)
+    assert moved.error == (None if plain.error is None else pytest.approx(plain.error, rel=1e-6))
     assert moved.status.level is plain.status.level
 
 

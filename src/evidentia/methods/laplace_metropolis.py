@@ -15,7 +15,8 @@ an answer, and `between_chain_sd` is their scatter; `short_of_top` is what a New
 
 *When it lies.* As Laplace's method does: skewed posteriors, several modes, masses far from the mode. And with many dimensions in
 a way of its own: the best of N draws is not near the mode (with 8,000 draws half a nat below it in 10 dimensions, ten nats in
-50). The importance correction shows both, and the result is suspect when it is large or cannot be trusted.
+50). The importance correction shows both; the result is suspect when that is large or cannot be trusted, and when a Newton step
+from the best draw would still climb (`far-from-mode`).
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
 
 MAX_R_HAT = 1.05
+# Nats below the mode at which the best draw is no longer said to be there.
+FAR_FROM_MODE = 0.2
 
 
 class Spread(Protocol):
@@ -118,10 +121,11 @@ class LaplaceMetropolis(Method):
         weights = Weights.of(check.log_weight)
         error = abs(log_evidence - weights.log_mean)
         finite = answers[np.isfinite(answers)]
+        short = float(peaks_at(model, points[top : top + 1], draws.position.std(axis=0), bench.loop)[0].decrement)
         diagnostics: dict[str, Diagnostic] = {
             "n_draws": draws.n_drawn,
             "best_log_density": float(log_density[top]),
-            "short_of_top": float(peaks_at(model, points[top : top + 1], draws.position.std(axis=0), bench.loop)[0].decrement),
+            "short_of_top": short,
             "between_chain_sd": float(finite.std(ddof=1)) if len(finite) > 1 else float("nan"),
             "importance_corrected": float(weights.log_mean),
             "importance_corrected_se": float(weights.log_mean_se),
@@ -129,7 +133,8 @@ class LaplaceMetropolis(Method):
             "ess": float(weights.ess),
             "r_hat": float(chains.r_hat),
         }
-        status = weights_status(weights, "use SMC instead").and_(correction_status(error)).and_(_chains_status(chains.r_hat))
+        status = weights_status(weights, "use SMC instead").and_(correction_status(error))
+        status = status.and_(_near_the_mode(short)).and_(_chains_status(chains.r_hat))
         return Estimate(
             log_evidence=log_evidence,
             log_evidence_se=None,
@@ -156,6 +161,16 @@ def laplace_at(log_density: Array, covariances: Array) -> Array:
         sign, log_determinant = np.linalg.slogdet(covariances)
     value = log_density + 0.5 * d * np.log(2.0 * np.pi) + 0.5 * log_determinant
     return np.asarray(np.where(sign > 0, value, np.nan))
+
+
+def _near_the_mode(short: float) -> Status:
+    if short <= FAR_FROM_MODE:
+        return Status.ok()
+    return Status.suspect(
+        "far-from-mode",
+        f"the best draw lies {short:.2f} nats below the mode that a Newton step sees from it: too few draws for so many "
+        "dimensions; use Laplace, which climbs.",
+    )
 
 
 def _chains_status(r_hat: float) -> Status:

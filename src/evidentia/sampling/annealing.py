@@ -43,7 +43,7 @@ NOISE_NUMBERS = 4_000_000
 LOOK_AT = 1000
 # Shares of a step of the pilot's ladder at which the path is measured: finer towards its beginning, where the first step from a
 # wide prior has most of its length.
-SHARES = np.concatenate([[0.0], 2.0 ** np.arange(-24.0, 1.0)])
+SHARES = np.concatenate([[0.0], 2.0 ** np.arange(-24.0, -3.0), np.arange(1.0, 9.0) / 8.0])
 
 
 # -- the plan ------------------------------------------------------------------------------------------------------------

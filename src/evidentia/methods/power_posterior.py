@@ -167,8 +167,11 @@ class PowerPosterior(Method):
         monte_carlo, df = sum_se(run, total)
         inner = betas[start:stop], rungs[start:stop]
         discretisation = discretisation_error(*inner, rule.corrected) if stop - start > 1 else 0.0
+        se = float(np.hypot(monte_carlo, discretisation))
         bridged = with_stones_at_ends(betas, rungs, bridged_stones, start)
-        agrees, z = agreement_status(run, total.minus(bridged), ("the integral", "bridged stepping stones"), REMEDY)
+        agrees, z = agreement_status(
+            run, total.minus(bridged), se, ("the integral", "bridged stepping stones"), REMEDY
+        )
         identity = identity_z(*inner) if stop - start > 1 else np.zeros(0)
         status = chains_status(run, total, REMEDY)
         # A coarse ladder explains a difference from the stones by itself, and is said below.
@@ -187,7 +190,6 @@ class PowerPosterior(Method):
         status = status.and_(spike_status(forward_k))
         diagnostics = self._diagnostics(run, total, monte_carlo, discretisation, identity, start)
         diagnostics |= {"bridged_stones": bridged.value, "against_bridged_z": float(z), "largest_pareto_k": forward_k}
-        se = float(np.hypot(monte_carlo, discretisation))
         return Estimate(
             log_evidence=total.value,
             log_evidence_se=se if status.is_ok else None,

@@ -142,7 +142,7 @@ class SteppingStone(Method):
         )
         se, df = sum_se(run, total)
         up, down = forward_pareto_k(run), reverse_pareto_k(run)
-        agrees, z = agreement_status(run, reverse.minus(forward), ("reverse", "forward stones"), REMEDY)
+        agrees, z = agreement_status(run, reverse.minus(forward), se, ("reverse", "forward stones"), REMEDY)
         # The two one-sided means only bear witness where their own variances exist.
         status = chains_status(run, total, REMEDY).and_(spike_status(up))
         if max(up, down) < MAX_PARETO_K:

@@ -22,9 +22,9 @@ MIN_ISLANDS = 8
 # Above this ratio the two errors contradict each other.
 UNEQUAL_RATIO = 2.0
 # Above this correlation of the log likelihoods with where they began, chains have not settled at a rung. Told from noise by a
-# hundred chains at least.
+# hundred chains at least; a larger one by twenty; fewer chains say nothing, and have the autocorrelation of their long runs.
 UNSETTLED, TELLING = 0.4, 100
-STUCK = 0.9
+STUCK, FEW = 0.9, 20
 # Weights L^step of a likelihood that is bounded where the draws are have no tail: k below zero (at most 0.02 on the exact models,
 # 0.26 to 0.8 on a likelihood with a pole).
 SPIKE = 0.25
@@ -67,7 +67,8 @@ def sum_se(run: PathRun, total: Sum) -> tuple[float, float]:
 def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
     """Whether the chains moved, and whether they tell the same story."""
     status = Status.ok()
-    limit = UNSETTLED if run.log_likelihood[-1].shape[1] >= TELLING else STUCK
+    n = run.log_likelihood[-1].shape[1]
+    limit = UNSETTLED if n >= TELLING else STUCK if n >= FEW else np.inf
     if run.memory.max() > limit or run.acceptance.min() < 0.01:
         worst = int(np.argmax(run.memory))
         status = status.and_(
@@ -115,11 +116,17 @@ def spike_status(forward_k: float) -> Status:
     )
 
 
-def agreement_status(run: PathRun, difference: Sum, names: tuple[str, str], remedy: str) -> tuple[Status, float]:
-    """Whether two readings of the same draws agree, within the error of their difference; and by how many errors not."""
+def agreement_status(
+    run: PathRun, difference: Sum, allowed: float, names: tuple[str, str], remedy: str
+) -> tuple[Status, float]:
+    """Whether two readings of the same draws agree, and by how many errors of their difference not.
+
+    They are much alike, so the error of their difference may be tiny: what is `allowed`, the error that is reported anyway, is
+    granted on top of it.
+    """
     se, _ = sum_se(run, difference)
     z = difference.value / se if se > 0.0 else 0.0
-    if abs(z) <= MAX_Z:
+    if abs(difference.value) <= MAX_Z * se + allowed:
         return Status.ok(), z
     return Status.suspect(
         "readings-differ",

@@ -28,6 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("methods",),
     ("estimate", "sandwich"),
     ("zoo",),
+    ("report",),
     ("studies",),
     ("cli",),
     ("evidentia",),  # the package itself: its public names

@@ -27,7 +27,7 @@ def _run(options: argparse.Namespace) -> Exit:
     from evidentia.errors import EvidentiaError
 
     try:
-        command = {"methods": _methods, "estimate": _estimate, "demo": _demo}[options.command]
+        command = {"methods": _methods, "estimate": _estimate, "demo": _demo, "study": _study}[options.command]
         return command(options)
     except KeyboardInterrupt:
         _say("evidentia: interrupted.")
@@ -65,6 +65,12 @@ def _demo(options: argparse.Namespace) -> Exit:
     demonstration = compare_pine(options.seed)
     print(printable(demonstration.text))
     return max(exit_of(result) for result in demonstration.evidences)
+
+
+def _study(options: argparse.Namespace) -> Exit:
+    from evidentia.cli.study import run
+
+    return run(options)
 
 
 # -- the arguments -----------------------------------------------------------------------------------------------
@@ -116,4 +122,10 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="compare the two radiata pine models of Friel & Wyse's review")
     demo.add_argument("--seed", type=int, default=1, metavar="N")
+
+    study = commands.add_parser("study", help="every method on the review's running example, or the review's Table 1")
+    study.add_argument("name", choices=("running-example", "table-1"))
+    study.add_argument("--seed", type=int, default=1, metavar="N")
+    study.add_argument("--sample-seed", type=int, default=0, metavar="N", help="of the simulated sample of Table 1")
+    study.add_argument("--out", metavar="FOLDER", help="draw the records of the running example into this folder")
     return parser

@@ -51,8 +51,8 @@ from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
+from evidentia.sampling.kernel_choice import check_kernels, kernels_for
 from evidentia.sampling.kernels._base import Kernel
-from evidentia.sampling.kernels.choice import check_kernels, kernels_for
 from evidentia.sampling.ladder import Climb, climb_ladder
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.tempered_verdict import (

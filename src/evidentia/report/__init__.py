@@ -1,0 +1,1 @@
+"""What people look at: pictures of results. Reads results and records; never samples."""

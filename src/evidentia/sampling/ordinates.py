@@ -36,13 +36,12 @@ def central_points(position: Array, rng: np.random.Generator) -> Array:
 
 def point_of(model: Model, given: Mapping[str, Any], owner: str) -> Array:
     """The user's point as an unconstrained vector, if it is a possible one."""
-    log_prior, log_likelihood = model.evaluate(**given)
-    point = {name: np.asarray(given[name], np.float64)[None] for name in model.space.names}
     for site in model.space.sites:
-        shape = point[site.name].shape[1:]
+        shape = np.shape(given[site.name]) if site.name in given else site.shape
         if shape != site.shape:
             raise BadInput(f"{owner}(point=...): {site.name!r} has shape {shape} there and {site.shape} in the model.")
-    position = unconstrained(model, point)[0]
+    log_prior, log_likelihood = model.evaluate(**given)
+    position = unconstrained(model, {name: np.asarray(given[name], np.float64)[None] for name in model.space.names})[0]
     if not (np.isfinite(log_prior) and np.isfinite(log_likelihood) and np.isfinite(position).all()):
         raise BadInput(
             f"{owner}(point={dict(given)}): log prior {log_prior}, log likelihood {log_likelihood}: the posterior density is "

@@ -30,6 +30,8 @@ Z_LIMIT = 4.5
 MAY_REFUSE = {
     # Likelihoods much narrower than the prior: the prior mean says that its variance may not exist.
     **{("prior-mean", id): "narrow likelihood" for id in ("E8", "E8s-intercept", "E8s-slope", "E9a", "E9b", "E13", "E14a")},
+    # Chains go badly into the funnel of the centred eight schools, and R-hat says so.
+    ("chib-jeliazkov", "E15"): "R-hat",
     # The centred eight schools have no mode: the density is unbounded where the groups agree and their spread is zero.
     ("laplace", "E15"): "no mode",
     ("importance", "E15"): "no mode",

@@ -137,7 +137,7 @@ class NestedSampling(Method):
                 "most 0.8."
             )
         for name, verb, example in (
-            ("replacement", "replace", "ConstrainedCrankNicolson()"),
+            ("replacement", "first_scale", "ConstrainedCrankNicolson()"),
             ("stop", "reached", "RemainingEvidence(0.01)"),
             ("mass", "evidence", "ExpectedMass()"),
         ):

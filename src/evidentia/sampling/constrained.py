@@ -485,13 +485,22 @@ def _shaped(z: Array, tuning: Tuning) -> Array:
 
 def _centred(tuning: Tuning, points: Points) -> Array:
     """Coordinates and rank of the likelihood, less their means, in units of their root sum of squares; ranks last."""
-    order = np.sort(points.log_likelihood)
-    # Twice the mean rank: points of one likelihood share theirs.
-    rank = np.searchsorted(order, points.log_likelihood, "left") + np.searchsorted(order, points.log_likelihood, "right")
+    rank = _ranks(points.log_likelihood)
     rows = np.concatenate([tuning.whiten(points.position).T, rank[None]])
     rows -= rows.mean(axis=1, keepdims=True)
     size = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(size > 1e-12, size, np.inf)[:, None]
+
+
+def _ranks(values: Array) -> Array:
+    """Places in order of size; equal values share the mean of theirs."""
+    order = np.argsort(values)
+    rank = np.empty(len(values))
+    rank[order] = np.arange(len(values))
+    ordered = values[order]
+    if (ordered[1:] > ordered[:-1]).all():
+        return rank
+    return 0.5 * (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") - 1)
 
 
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:

@@ -1,0 +1,177 @@
+"""Draws from the prior above a threshold: the right distribution, strictly above, from the survivors, compiled once."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+from scipy import stats
+
+import evidentia as ev
+from evidentia.errors import BadInput, BadType, NonFiniteLikelihood
+from evidentia.sampling.constrained import (
+    N_BLOCKS,
+    ConstrainedCrankNicolson,
+    ConstrainedSlice,
+    ConstrainedWalk,
+    FromPrior,
+    Points,
+    _ranks,
+)
+from evidentia.sampling.evaluate import log_densities, prior_positions
+from evidentia.sampling.loop import Loop, Stopped
+from evidentia.sampling.population import Moves
+from evidentia.seeding import Key
+
+LONG = Moves(correlation=0.001, at_once=200, at_most=200)
+MARKOV = [ConstrainedWalk(LONG), ConstrainedSlice(LONG), ConstrainedCrankNicolson(LONG)]
+ALL = [*MARKOV, FromPrior()]
+THRESHOLD = -0.5
+
+
+def disc(black_box=False):
+    """A standard normal prior in the plane, and a likelihood that falls with the distance from the centre."""
+    prior = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)}
+    if black_box:
+        return ev.Model.black_box(lambda p: -0.5 * np.sum(p["x"] ** 2, axis=-1), prior, batched=True, name="disc")
+    return ev.Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), prior, name="disc")
+
+
+def points_at(model, position):
+    with jax.enable_x64(True):
+        return Points(position, *log_densities(model, position, Loop(progress=False)))
+
+
+def replaced(model, kernel, survivors, n_new=1000, lanes=1000, threshold=THRESHOLD, seed=1, loop=None):
+    loop = loop or Loop(progress=False)
+    scale = kernel.first_scale(model.n_dimensions)
+    with jax.enable_x64(True):
+        return kernel.replace(model, survivors, threshold, n_new, lanes, scale, Key(seed), loop)
+
+
+def crowded(model):
+    """Survivors that all sit in one half: that the new points do not is the kernel's doing."""
+    rng = np.random.default_rng(0)
+    radius, angle = np.sqrt(rng.random(400)), np.pi * (rng.random(400) - 0.5)
+    return points_at(model, radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+
+
+def settled(model):
+    """Survivors as they should be: prior draws above the threshold."""
+    with jax.enable_x64(True):
+        prior = points_at(model, prior_positions(model, 4000, Key(3)))
+    return prior.take(prior.log_likelihood > THRESHOLD)
+
+
+def check_distribution(points):
+    assert (points.log_likelihood > THRESHOLD).all()
+    # Half the squared radius of a standard normal in the plane is exponential; here it is cut off at 1/2.
+    half = 0.5 * (points.position**2).sum(axis=1)
+    assert stats.kstest(half, stats.truncexpon(0.5).cdf).pvalue > 1e-3
+    angle = np.arctan2(points.position[:, 1], points.position[:, 0]) / (2 * np.pi) + 0.5
+    assert stats.kstest(angle, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("kernel", ALL, ids=lambda k: type(k).__name__)
+def test_the_prior_above_the_threshold_is_kept(kernel):
+    model = disc()
+    new = replaced(model, kernel, settled(model))
+    check_distribution(new.points)
+    again = points_at(model, new.points.position)
+    np.testing.assert_allclose(again.log_likelihood, new.points.log_likelihood, rtol=1e-12)
+    np.testing.assert_allclose(again.log_prior, new.points.log_prior, rtol=1e-12)
+
+
+# Crank-Nicolson moves are left out: fitted to the wrong half, their frame has too light a tail on the other to be quick.
+@pytest.mark.parametrize("kernel", [ConstrainedWalk(LONG), ConstrainedSlice(LONG), FromPrior()], ids=lambda k: type(k).__name__)
+def test_the_prior_above_the_threshold_is_found_from_elsewhere(kernel):
+    model = disc()
+    check_distribution(replaced(model, kernel, crowded(model)).points)
+
+
+@pytest.mark.parametrize("kernel", ALL, ids=lambda k: type(k).__name__)
+def test_a_black_box_is_served_as_well_and_counts_its_calls(kernel):
+    model = disc(black_box=True)
+    loop = Loop(progress=False)
+    new = replaced(model, kernel, settled(model), n_new=400, lanes=400, loop=loop)
+    check_distribution(new.points)
+    assert loop.n_likelihood > 400
+
+
+@pytest.mark.parametrize("kernel", MARKOV, ids=lambda k: type(k).__name__)
+def test_thresholds_and_batches_of_any_size_share_one_program(kernel):
+    model = disc()
+    survivors = crowded(model)
+    for threshold, n_new in ((-0.9, 100), (THRESHOLD, 40), (-0.6, 130)):
+        new = replaced(model, kernel, survivors, n_new, lanes=100, threshold=threshold)
+        assert len(new.points.log_prior) == len(new.parent) == n_new
+        assert (new.points.log_likelihood > threshold).all()
+    assert model.core.traces[("constrained", kernel)] == 1
+
+
+def test_every_survivor_starts_as_many_points_as_any_other():
+    model = disc()
+    new = replaced(model, ConstrainedCrankNicolson(), crowded(model), n_new=800, lanes=800)
+    assert (np.bincount(new.parent, minlength=400) == 2).all()
+
+
+def test_few_survivors_are_enough_to_go_on_from():
+    model = disc()
+    few = crowded(model).take(slice(0, 3))
+    new = replaced(model, ConstrainedSlice(LONG), few, n_new=200, lanes=200)
+    assert set(new.parent) == {0, 1, 2}
+    assert len(few.log_prior) < N_BLOCKS
+    assert (new.points.log_likelihood > THRESHOLD).all()
+
+
+def test_what_is_left_of_the_start_is_measured():
+    model = disc()
+    with jax.enable_x64(True):
+        prior = points_at(model, prior_positions(model, 4000, Key(3)))
+    survivors = prior.take(prior.log_likelihood > THRESHOLD)
+    hardly = replaced(model, ConstrainedCrankNicolson(Moves(0.9999, 1, 1)), survivors)
+    well = replaced(model, ConstrainedCrankNicolson(Moves(0.05, 20, 100)), survivors)
+    assert hardly.n_moves == 1 and well.n_moves >= 20
+    assert hardly.memory > 0.3
+    assert well.memory < 0.15
+
+
+def test_equal_values_share_their_rank():
+    np.testing.assert_array_equal(_ranks(np.array([3.0, 1.0, 3.0, 2.0])), [2.5, 0.0, 2.5, 1.0])
+    np.testing.assert_array_equal(_ranks(np.array([0.3, 0.1, 0.2])), [2.0, 0.0, 1.0])
+
+
+def test_rejection_gives_up_with_a_way_out():
+    with pytest.raises(Stopped, match="ConstrainedSlice") as stop:
+        replaced(disc(), FromPrior(at_most=2000), crowded(disc()), threshold=-1e-9)
+    assert stop.value.code == "rejection"
+
+
+@pytest.mark.parametrize("kernel", MARKOV, ids=lambda k: type(k).__name__)
+def test_a_likelihood_that_is_no_number_is_reported_where_it_is(kernel):
+    model = ev.Model(
+        lambda p: jnp.where(p["x"][0] > 0.9, jnp.nan, -0.5 * jnp.sum(p["x"] ** 2)),
+        {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)},
+        name="hole",
+    )
+    start = crowded(disc())
+    start = start.take(start.position[:, 0] < 0.85)
+    with pytest.raises(NonFiniteLikelihood, match="NaN at x"):
+        replaced(model, kernel, start, n_new=100, lanes=100)
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(BadType, match="moves"):
+        ConstrainedSlice(moves=3)
+    with pytest.raises(BadInput, match="acceptance"):
+        ConstrainedWalk(acceptance=1.5)
+    with pytest.raises(BadInput, match="acceptance"):
+        ConstrainedCrankNicolson(acceptance=0.0)
+    with pytest.raises(BadInput, match="degrees_of_freedom"):
+        ConstrainedCrankNicolson(degrees_of_freedom=0)
+    with pytest.raises(BadInput, match="at_most"):
+        FromPrior(at_most=1)
+    with pytest.raises(BadType, match="whole"):
+        FromPrior(at_most=1e6)

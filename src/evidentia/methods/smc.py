@@ -45,12 +45,12 @@ from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
+from evidentia.sampling.kernel_choice import check_kernels, kernels_for
 from evidentia.sampling.kernels._base import Kernel
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.hmc import HMC
-from evidentia.sampling.loop import Loop, Stopped
+from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.population import Moves, increments, run_along_path
+from evidentia.sampling.tempered_verdict import unfinished
 from evidentia.sampling.verdict import MAX_PARETO_K
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -89,21 +89,16 @@ class SMC(Method):
                 f"SMC(n_particles={self.n_particles}, n_islands={self.n_islands}): the islands are equal, so the number of "
                 "particles must be a multiple of the number of islands."
             )
-        if self.kernels is not None and not self.kernels:
-            raise BadInput("SMC(kernels=()): give at least one kernel, or None to have them chosen.")
         if not hasattr(self.schedule, "next_beta"):
             raise BadType(f"SMC(schedule={self.schedule!r}): give a schedule object such as AdaptiveESS(0.9).")
         if not isinstance(self.moves, Moves):
             raise BadType(f"SMC(moves={self.moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
-        for kernel in self.kernels or ():
-            if not hasattr(kernel, "step"):
-                raise BadType(f"SMC(kernels=...): {kernel!r} is not a kernel; give objects such as HMC().")
+        check_kernels("SMC", self.kernels)
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        kernels = self.kernels or _kernels_for(model)
-        if model.is_black_box and any(kernel.needs_gradient for kernel in kernels):
-            raise BadInput(f"SMC(kernels=...): {model.name!r} is a black box and has no gradients for this kernel.")
+        # Fitted moves even where there are conditionals: they cross correlated blocks, and one calibration covers all.
+        kernels = kernels_for(model, self.kernels, gibbs=False)
         run = run_along_path(
             model,
             self.n_particles,
@@ -117,7 +112,7 @@ class SMC(Method):
         )
         if not run.complete:
             assert bench.loop.stopped is not None
-            return _stopped(run, bench.loop.stopped)
+            return unfinished(run, bench.loop.stopped)
         return self._estimate(model, run, key, bench.loop)
 
     def _estimate(self, model: Model, run: PathRun, key: Key, loop: Loop) -> Estimate:
@@ -155,11 +150,6 @@ class SMC(Method):
             diagnostics=diagnostics,
             record=PathRun(**{**vars(run), "final": final}),
         )
-
-
-def _kernels_for(model: Model) -> tuple[Kernel, ...]:
-    """Gradient-free moves first; Hamiltonian ones in reserve where there are gradients."""
-    return (CrankNicolson(),) if model.is_black_box else (CrankNicolson(), HMC())
 
 
 # -- arithmetic on a PathRun: pure NumPy -------------------------------------------------------------------------
@@ -291,8 +281,3 @@ def _status(run: PathRun, sums: PathSums, genealogical: float, n_eves: int) -> S
             )
         )
     return status
-
-
-def _stopped(run: PathRun, why: Stopped) -> Estimate:
-    sentence = f"no evidence yet, the rungs up to beta = {run.betas[-1]:.3g} of 1 are in the record: {why}."
-    return Estimate(np.nan, None, status=Status.failed(why.code, sentence), no_se_because=sentence, record=run)

@@ -31,7 +31,7 @@ class Moments(NamedTuple):
         with np.errstate(invalid="ignore", over="ignore"):
             all_finite = np.isfinite(centred.sum())
         if not all_finite:  # a draw at the edge of its support is infinitely far, and weighs nothing
-            usable = np.isfinite(centred).all(axis=2)
+            usable = np.asarray(np.isfinite(centred).all(axis=2))
             centred, weights = np.where(usable[..., None], centred, 0.0), np.where(usable, weights, 0.0)
         weighted = centred * weights[..., None]
         return Moments(

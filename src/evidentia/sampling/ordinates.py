@@ -121,7 +121,7 @@ def _status(
     if r_hats > max_r_hat:
         status = status.and_(
             Status.suspect(
-                "r-hat",
+                "chains-disagree",
                 f"the chains disagree (R-hat {r_hats:.2f}): they have not mixed, or sit in other modes; run longer, or {remedy}.",
             )
         )

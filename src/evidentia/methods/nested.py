@@ -123,7 +123,7 @@ class NestedSampling(Method):
     name: ClassVar[str] = "nested"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("skilling2006", "chopin2010", "fowlie2020", "fowlie2021")
-    when: ClassVar[str] = "several modes, black boxes, plateaus, phase transitions; a second opinion beside SMC"
+    when: ClassVar[str] = "several modes, plateaus, black boxes; a second opinion beside SMC, with posterior draws"
 
     def __post_init__(self) -> None:
         """Check the settings."""

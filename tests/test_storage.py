@@ -150,7 +150,7 @@ def test_values_that_no_file_can_hold_are_named():
         to_plain(evidence(settings={3: 1}))
     with pytest.raises(BadType, match=r"record\.log_prior holds values of type object"):
         to_plain(evidence(record=draws(log_prior=np.array([None]))))
-    with pytest.raises(BadType, match="record is a dict: only Draws, PathRun"):
+    with pytest.raises(BadType, match="record is a dict: only Draws, "):
         to_plain(evidence(record={}))
 
 

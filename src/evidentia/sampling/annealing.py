@@ -374,10 +374,13 @@ def _steps(
     """Rung after rung, sweep after sweep."""
     xp = world.xp
     n_sweeps = jax.tree.leaves(noise)[0].shape[1]
+    # Gibbs sweeps read and write one coordinate of all points at a time: kept side by side they go through faster.
+    by_column = not kernel.needs_prior
 
     def one_rung(carry: Any, given: Any) -> Any:
         noise, tuning, beta = given
         position, log_prior, log_likelihood = carry
+        position = position.T if by_column else position
         state = State(position, log_prior, log_likelihood, xp.zeros((position.shape[0], 0)))
         state = kernel.init(world, state, beta)
 
@@ -392,6 +395,9 @@ def _steps(
             state, (accepted, *counted) = world.scan(one_sweep, state, noise)
         # A prior that the kernel does not read is not computed at every rung; the end of the walk asks for it.
         kept = state.log_prior if kernel.needs_prior else log_prior
-        return (state.position, kept, state.log_likelihood), (state.log_likelihood, xp.mean(accepted), *counted)
+        position = state.position.T if by_column else state.position
+        return (position, kept, state.log_likelihood), (state.log_likelihood, xp.mean(accepted), *counted)
 
-    return world.scan(one_rung, (position, log_prior, log_likelihood), (noise, tuning, betas))
+    start = (position.T if by_column else position, log_prior, log_likelihood)
+    (position, *rest), seen = world.scan(one_rung, start, (noise, tuning, betas))
+    return (position.T if by_column else position, *rest), seen

@@ -2,6 +2,8 @@
 
 from evidentia import compile_cache as _compile_cache
 from evidentia import zoo
+from evidentia.compare import compare
+from evidentia.comparison import Comparison
 from evidentia.estimate import evidence, read
 from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
@@ -32,6 +34,7 @@ __all__ = [
     "Budget",
     "Chib",
     "ChibJeliazkov",
+    "Comparison",
     "Conditional",
     "Evidence",
     "HarmonicMean",
@@ -47,6 +50,7 @@ __all__ = [
     "Sandwich",
     "Status",
     "SteppingStone",
+    "compare",
     "evidence",
     "methods",
     "read",

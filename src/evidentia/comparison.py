@@ -1,0 +1,372 @@
+"""Models side by side: log Bayes factors, posterior probabilities, their errors, and whether the data decide at all.
+
+A `Comparison` is made of evidences, whatever method or machine they come from, and of prior probabilities. It computes,
+prints and exports; it runs nothing (`compare.py` does). What an evidence doubts, the comparison doubts: a suspect one is
+marked in every table, and a number that rests on an evidence without an error has none either.
+
+The error of a log Bayes factor is sqrt(s1^2 + s2^2), which holds when the two runs are independent: never give two models the
+same seed (`compare` does not). A pair is *undecided* when its 95 % interval holds zero: then the runs do not even say which
+model is ahead. That is a statement about the computation; how much a decided Bayes factor means is for the scales to say.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evidentia.errors import BadInput, BadType
+from evidentia.numerics.model_weights import difference_df, probabilities, simulated_probabilities
+from evidentia.numerics.uncertainty import interval as t_interval
+from evidentia.result import Evidence, Kind, Level
+from evidentia.scales import JEFFREYS, KASS_RAFTERY, Scale
+
+LEVEL = 0.95
+N_SIMULATED = 20_000
+SIMULATION_SEED = 1
+
+
+@dataclass(frozen=True)
+class LogBayesFactor:
+    """The log Bayes factor of one model against another, with its error and whether it is decided.
+
+    `value` > 0 favours the first. `se` is None when one of the evidences has no error.
+    """
+
+    first: str
+    second: str
+    value: float
+    se: float | None
+    degrees_of_freedom: float
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
+        """Central interval for the log Bayes factor, or None without an error."""
+        return None if self.se is None else t_interval(self.value, self.se, self.degrees_of_freedom, level)
+
+    @property
+    def decided(self) -> bool:
+        """Whether the 95 % interval leaves no doubt which of the two is ahead."""
+        bounds = self.interval()
+        return bounds is not None and (bounds[0] > 0.0 or bounds[1] < 0.0)
+
+    def words(self, scale: Scale = JEFFREYS) -> str:
+        """What a scale calls it, for the interval rather than for the number; *undecided* when the error swamps it."""
+        bounds = self.interval()
+        if bounds is None:
+            return "no error, so no verdict"
+        if not self.decided:
+            return "undecided"
+        low, high = sorted(abs(b) for b in bounds)
+        return scale.words_between(low, high)
+
+    def __str__(self) -> str:
+        """``log BF(a, b) = 2.63 ± 0.02: strong (Jeffreys)``."""
+        error = "?" if self.se is None else f"{self.se:.2g}"
+        return f"log BF({self.first}, {self.second}) = {self.value:.3f} ± {error}: {self.words()} ({JEFFREYS.name})"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Evidences by name and prior probabilities; everything else follows.
+
+    Attributes
+    ----------
+    evidences : mapping of str to Evidence
+        In the order given.
+    prior : tuple of float
+        Prior probabilities of the models, in the same order; they sum to one.
+    """
+
+    evidences: Mapping[str, Evidence]
+    prior: tuple[float, ...]
+
+    @staticmethod
+    def of(evidences: Mapping[str, Evidence], prior: Mapping[str, float] | Sequence[float] | None = None) -> Comparison:
+        """A comparison of evidences that can be compared: same data, different models, none failed."""
+        _check_evidences(evidences)
+        return Comparison(dict(evidences), check_prior(tuple(evidences), prior))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models, in the order given."""
+        return tuple(self.evidences)
+
+    @property
+    def log_evidences(self) -> np.ndarray:
+        """One a model."""
+        return np.array([e.log_evidence for e in self.evidences.values()])
+
+    @cached_property
+    def ranking(self) -> tuple[str, ...]:
+        """The models by posterior probability, the most probable first."""
+        order = np.argsort(-self.probabilities, kind="stable")
+        return tuple(self.names[i] for i in order)
+
+    @property
+    def best(self) -> str:
+        """The most probable model, by the numbers as they stand."""
+        return self.ranking[0]
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """Posterior probabilities, in the order given."""
+        return probabilities(self.log_evidences, self.prior)
+
+    @cached_property
+    def _simulated(self) -> np.ndarray | None:
+        errors = [e.error for e in self.evidences.values()]
+        if any(error is None for error in errors):
+            return None
+        df = [e.degrees_of_freedom for e in self.evidences.values()]
+        rng = _generator()
+        return simulated_probabilities(self.log_evidences, np.array(errors, np.float64), df, self.prior, rng, N_SIMULATED)
+
+    def probability_intervals(self, level: float = LEVEL) -> list[tuple[float, float]] | None:
+        """For each model an interval of its posterior probability from the evidences' errors; None if one has no error."""
+        if self._simulated is None:
+            return None
+        low, high = np.quantile(self._simulated, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+
+    def log_bayes_factor(self, first: str, second: str) -> LogBayesFactor:
+        """Of the first model against the second."""
+        a, b = self._named(first), self._named(second)
+        if a.error is None or b.error is None:
+            return LogBayesFactor(first, second, a.log_evidence - b.log_evidence, None, math.inf)
+        df = difference_df((a.error, b.error), (a.degrees_of_freedom, b.degrees_of_freedom))
+        return LogBayesFactor(first, second, a.log_evidence - b.log_evidence, math.hypot(a.error, b.error), df)
+
+    def log_bayes_factors(self) -> list[LogBayesFactor]:
+        """All pairs, the one ahead first."""
+        ranked = sorted(self.names, key=lambda name: -self.evidences[name].log_evidence)
+        return [self.log_bayes_factor(a, b) for i, a in enumerate(ranked) for b in ranked[i + 1 :]]
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is clear which model is ahead: the best against every other."""
+        ahead = max(self.names, key=lambda name: self.evidences[name].log_evidence)
+        return all(self.log_bayes_factor(ahead, other).decided for other in self.names if other != ahead)
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """The models whose evidence doubts itself."""
+        return tuple(name for name, e in self.evidences.items() if not e.status.is_ok)
+
+    def _named(self, name: str) -> Evidence:
+        if name not in self.evidences:
+            raise BadInput(f"there is no model {name!r} in this comparison; it has {', '.join(map(repr, self.names))}.")
+        return self.evidences[name]
+
+    # -- as text, table, JSON ------------------------------------------------------------------------------------
+
+    def sentence(self, scale: Scale = JEFFREYS) -> str:
+        """The answer in one sentence."""
+        ranked = sorted(self.names, key=lambda name: -self.evidences[name].log_evidence)
+        factor = self.log_bayes_factor(ranked[0], ranked[1])
+        if factor.se is None:
+            text = f"{ranked[0]} is ahead of {ranked[1]} by {factor.value:.2f} nats, but an error is missing: no verdict"
+        elif not factor.decided:
+            text = (
+                f"undecided: {ranked[0]} and {ranked[1]} differ by {factor.value:.2f} ± {factor.se:.2g} nats, which is within "
+                "the error of the computation; run longer"
+            )
+        else:
+            text = (
+                f"the data favour {ranked[0]} over {ranked[1]} by a factor of {_factor(factor.value)} "
+                f"(log {factor.value:.2f} ± {factor.se:.2g}): {factor.words(scale)} on the scale of {scale.name}"
+            )
+        if self.suspects:
+            text += f". Not to be trusted: {', '.join(self.suspects)}"
+        return text + "."
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Header and cells of the table, the most probable model first."""
+        bounds = self.probability_intervals()
+        header = ["model", "log evidence", "error", "log BF to best", "prior", "probability", "95 % interval"]
+        header += ["method", "verdict"]
+        lines = []
+        for name in self.ranking:
+            e, i = self.evidences[name], self.names.index(name)
+            factor = self.log_bayes_factor(name, self.best)
+            approximate = "≈" if e.kind is Kind.APPROXIMATION else ""
+            lines.append(
+                [
+                    name,
+                    f"{approximate}{e.log_evidence:.3f}",
+                    "?" if e.error is None else f"{e.error:.2g}",
+                    "" if name == self.best else f"{factor.value:.2f} ± {'?' if factor.se is None else f'{factor.se:.2g}'}",
+                    f"{self.prior[i]:.3g}",
+                    _chance(self.probabilities[i]),
+                    "?" if bounds is None else f"{_chance(bounds[i][0])} to {_chance(bounds[i][1])}",
+                    e.method,
+                    str(e.status),
+                ]
+            )
+        return header, lines
+
+    def __str__(self) -> str:
+        """The table and the sentence."""
+        header, lines = self.rows()
+        widths = [max(len(row[j]) for row in (header, *lines)) for j in range(len(header))]
+        text = ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in (header, *lines)]
+        return "\n".join([*text, "", self.sentence()])
+
+    __repr__ = __str__
+
+    def explain(self) -> str:
+        """The table, every pair in words on both scales, and every reason for doubt."""
+        lines = [str(self), ""]
+        for factor in self.log_bayes_factors():
+            lines.append(f"{factor}; {factor.words(KASS_RAFTERY)} ({KASS_RAFTERY.name})")
+        for name in self.suspects:
+            lines += [f"{name}: {reason.sentence}" for reason in self.evidences[name].status.reasons]
+        return "\n".join(lines)
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        header, lines = self.rows()
+        escaped = [[cell.replace("|", "\\|") for cell in row] for row in (header, *lines)]
+        rule = ["---"] * len(header)
+        return "\n".join("| " + " | ".join(row) + " |" for row in (escaped[0], rule, *escaped[1:]))
+
+    def to_latex(self) -> str:
+        """The table as a LaTeX tabular."""
+        header, lines = self.rows()
+        body = [" & ".join(_latex(cell) for cell in row) + r" \\" for row in (header, *lines)]
+        columns = "l" + "r" * (len(header) - 3) + "ll"
+        rule = r"\hline"
+        return "\n".join([rf"\begin{{tabular}}{{{columns}}}", rule, body[0], rule, *body[1:], rule, r"\end{tabular}"])
+
+    def to_pandas(self) -> Any:
+        """A data frame with numbers, one row a model."""
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError as error:
+            raise BadInput("to_pandas needs pandas: pip install pandas.") from error
+        return pandas.DataFrame(self._records()).set_index("model")
+
+    def to_json(self) -> str:
+        """All numbers as JSON; what is not a number is null."""
+        factors = [
+            {
+                "first": f.first,
+                "second": f.second,
+                "log_bayes_factor": _plain(f.value),
+                "se": _plain(f.se),
+                "degrees_of_freedom": _plain(f.degrees_of_freedom),
+                "decided": f.decided,
+                "jeffreys": f.words(JEFFREYS),
+                "kass_raftery": f.words(KASS_RAFTERY),
+            }
+            for f in self.log_bayes_factors()
+        ]
+        return json.dumps(
+            {"models": self._records(), "log_bayes_factors": factors, "decided": self.decided, "sentence": self.sentence()},
+            indent=2,
+            allow_nan=False,
+        )
+
+    def _records(self) -> list[dict[str, Any]]:
+        bounds = self.probability_intervals()
+        found = []
+        for name in self.ranking:
+            e, i = self.evidences[name], self.names.index(name)
+            found.append(
+                {
+                    "model": name,
+                    "log_evidence": _plain(e.log_evidence),
+                    "error": _plain(e.error),
+                    "kind": e.kind.value,
+                    "prior": self.prior[i],
+                    "probability": float(self.probabilities[i]),
+                    "probability_low": None if bounds is None else bounds[i][0],
+                    "probability_high": None if bounds is None else bounds[i][1],
+                    "method": e.method,
+                    "status": e.status.level.value,
+                    "reasons": [reason.code for reason in e.status.reasons],
+                    "n_likelihood": e.cost.n_likelihood,
+                    "seconds": e.cost.seconds,
+                    "seed": e.seed,
+                }
+            )
+        return found
+
+
+def check_prior(names: tuple[str, ...], prior: Mapping[str, float] | Sequence[float] | None) -> tuple[float, ...]:
+    """Prior model probabilities in the order of `names`; equal when none are given."""
+    if prior is None:
+        return tuple([1.0 / len(names)] * len(names))
+    if isinstance(prior, Mapping):
+        missing, extra = [n for n in names if n not in prior], [n for n in prior if n not in names]
+        if missing or extra:
+            raise BadInput(f"prior: it must name every model and no other; missing {missing}, not compared {extra}.")
+        values = [float(prior[name]) for name in names]
+    else:
+        values = [float(p) for p in prior]
+    if len(values) != len(names):
+        raise BadInput(f"prior has {len(values)} entries for {len(names)} models: give one each, in the same order.")
+    if any(not math.isfinite(p) or p < 0.0 for p in values):
+        raise BadInput(f"prior={values}: probabilities are not negative.")
+    if abs(sum(values) - 1.0) > 1e-9:
+        raise BadInput(f"prior={values}: the probabilities sum to {sum(values):.9g}, not to one; divide by their sum.")
+    return tuple(values)
+
+
+def _check_evidences(evidences: Any) -> None:
+    if not isinstance(evidences, Mapping):
+        raise BadType(f"a comparison takes a dict of evidences by name, not a {type(evidences).__name__}.")
+    if len(evidences) < 2:
+        raise BadInput(f"there are {len(evidences)} models: a comparison needs two or more.")
+    for name, e in evidences.items():
+        if not isinstance(e, Evidence):
+            raise BadType(f"{name!r} is a {type(e).__name__}: give an Evidence (or use compare() with models).")
+        if e.status.level is Level.FAILED or math.isnan(e.log_evidence):
+            raise BadInput(f"the evidence of {name!r} failed and cannot be compared: {e.status}. Run it again, or leave it out.")
+    first = next(iter(evidences))
+    for name, e in evidences.items():
+        other = evidences[first].data_id
+        if e.data_id != other:
+            raise BadInput(
+                f"{first!r} and {name!r} were fitted to different data ({other} and {e.data_id}): evidences can only be compared "
+                "on the same data. (If it is the same data in another form, give both models the same data_id.)"
+            )
+    seen: dict[str, str] = {}
+    for name, e in evidences.items():
+        if e.model in seen:
+            raise BadInput(
+                f"{seen[e.model]!r} and {name!r} are the same model ({e.model}): it would count twice. Give different models "
+                "different names."
+            )
+        seen[e.model] = name
+
+
+def _generator() -> np.random.Generator:
+    from evidentia.seeding import Key
+
+    return Key(SIMULATION_SEED).child("comparison").generator()
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _factor(log_value: float) -> str:
+    return f"{math.exp(log_value):.3g}" if log_value < 300 else f"exp({log_value:.1f})"
+
+
+def _chance(p: float) -> str:
+    if p == 0.0 or 1e-4 <= p <= 0.9999:
+        return f"{p:.4f}"
+    return f"{p:.1e}" if p < 0.5 else f"1 - {1.0 - p:.0e}" if p < 1.0 else "1"
+
+
+def _latex(text: str) -> str:
+    known = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "$": r"\$", "{": r"\{", "}": r"\}", "±": r"$\pm$", "≈": r"$\approx$"}
+    known |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(known.get(c, c) for c in text)

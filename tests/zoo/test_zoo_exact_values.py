@@ -271,3 +271,16 @@ def test_gaussian_evidence_by_its_eigenvalues(d, correlation):
     quadratic = common / big + (m @ m - common) / small
     exact = -0.5 * (d * math.log(2 * math.pi) + math.log(big) + (d - 1) * math.log(small) + quadratic)
     assert zoo.gaussian(d, correlation).log_evidence == pytest.approx(exact, abs=1e-10)
+
+
+def test_separated_mixtures_by_a_grid_over_the_means():
+    """Two components on a grid in both means: the sum over allocations to ten digits."""
+    example = zoo.example("label-switching-2")
+    y = np.asarray(example.model.data)
+    mu = np.linspace(-40.0, 40.0, 1601)
+    each = -0.5 * (y[:, None] - mu) ** 2 - 0.5 * math.log(2.0 * math.pi)
+    log_prior = -0.5 * (mu / 6.0) ** 2 - math.log(6.0) - 0.5 * math.log(2.0 * math.pi)
+    joint = sum(np.logaddexp(row[:, None], row[None, :]) - math.log(2.0) for row in each)
+    joint = joint + log_prior[:, None] + log_prior[None, :]
+    grid = joint.max() + math.log(np.exp(joint - joint.max()).sum() * (mu[1] - mu[0]) ** 2)
+    assert example.log_evidence == pytest.approx(grid, abs=1e-10)

@@ -90,7 +90,11 @@ _REVIEW: dict[str, Builder] = {
     **{f"pima-{'-'.join(m)}-tau-{tau:g}": partial(pima, m, tau) for tau in (0.01, 1.0) for m in (MODEL_1, MODEL_2)},
 }
 
-_BENCHMARKS: dict[str, Builder] = {"gaussian-20": partial(gaussian, 20), "gaussian-100": partial(gaussian, 100)}
+_BENCHMARKS: dict[str, Builder] = {
+    "gaussian-20": partial(gaussian, 20),
+    "gaussian-100": partial(gaussian, 100),
+    **{f"label-switching-{k}": partial(mixtures.label_switching, k) for k in mixtures.CLUSTERS},
+}
 
 _BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_REVIEW, **_BENCHMARKS}
 

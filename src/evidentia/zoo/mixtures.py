@@ -1,17 +1,19 @@
-"""Two-component normal mixtures: the label-switching trap.
+"""Normal mixtures: the label-switching trap.
 
-The two modes are mirror images. A method that stays in one is off by at most log 2 = 0.693: small enough to be
-believed, which is the danger.
+The modes are mirror images. A method that stays in one of k! is off by log k!, 0.693 for two components and 1.79 for three:
+small enough to be believed, which is the danger.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 
+from evidentia.errors import BadInput
 from evidentia.model import Model
 from evidentia.zoo._densities import log_normal
 from evidentia.zoo._example import Example
@@ -61,3 +63,47 @@ def mixture_even() -> Example:
         source=SOURCE,
         tags=("two-dimensional", "multimodal", "correlated"),
     )
+
+
+CLUSTERS = {
+    2: np.array([-4.3, -4.0, -3.6, 3.7, 4.1, 4.2]),
+    3: np.array([-8.2, -8.0, -7.7, -0.3, 0.1, 0.2, 7.8, 8.1, 8.2]),
+}
+
+
+def label_switching(k: int) -> Example:
+    """k well separated components N(mu_j, 1) with even weights, mu_j ~ N(0, 6^2): k! mirrored modes that no step joins."""
+    if k not in CLUSTERS:
+        raise BadInput(f"k={k}: the separated mixtures are kept for k = 2 and 3.")
+
+    def log_likelihood(params: Any, y: Any) -> Any:
+        each = log_normal(y[:, None], params["mu"][None, :], 1.0)
+        return jnp.sum(jax.scipy.special.logsumexp(each, axis=1)) - y.shape[0] * jnp.log(float(k))
+
+    def prior(hyper: Any) -> Any:
+        return {"mu": dist.Normal(0.0, hyper["scale"]).expand([k]).to_event(1)}
+
+    y = CLUSTERS[k]
+    return Example(
+        id=f"label-switching-{k}",
+        title=f"{k} separated components, {k}! mirrored modes",
+        model=Model(log_likelihood, prior, data=y, hyper={"scale": 6.0}, name=f"label-switching-{k}"),
+        log_evidence=allocation_log_evidence(y, k, 6.0),
+        formula=f"sum over the {k}^{len(y)} allocations of {k} normal marginals",
+        source=SOURCE,
+        tags=("two-dimensional" if k == 2 else "many-dimensional", "multimodal", "stress"),
+    )
+
+
+def allocation_log_evidence(y: np.ndarray, k: int, scale: float) -> float:
+    """Even mixture of k components N(mu_j, 1), mu_j ~ N(0, scale^2): the sum over all allocations of the observations."""
+    n = len(y)
+    allocation = np.stack(np.meshgrid(*[np.arange(k)] * n, indexing="ij"), axis=-1).reshape(-1, n)
+    total = np.full(len(allocation), -n * np.log(k) - 0.5 * n * np.log(2.0 * np.pi) - 0.5 * np.sum(y**2))
+    for j in range(k):
+        members = allocation == j
+        count, sums = members.sum(axis=1), members @ y
+        # The observations of a component, jointly normal with covariance I + scale^2 11'.
+        total += -0.5 * np.log1p(count * scale**2) + 0.5 * sums**2 * scale**2 / (1.0 + count * scale**2)
+    top = total.max()
+    return float(top + np.log(np.sum(np.exp(total - top))))

@@ -119,7 +119,9 @@ def spoilt(model, index, change):
     return replace(model, conditionals=tuple(blocks))
 
 
-@pytest.mark.parametrize(("id", "index"), [("E2", 0), ("E2", 1), ("E8", 1), ("pine-density-friel_wyse-review", 2)])
+@pytest.mark.parametrize(
+    ("id", "index"), [("E2", 0), ("E2", 1), ("E8", 0), ("E8", 1), ("E9a", 0), ("pine-density-friel_wyse-review", 2)]
+)
 def test_a_missing_constant_is_noticed(id, index):
     model = spoilt(zoo.example(id).model, index, lambda log, *_: log + 0.5 * math.log(2.0 * math.pi))
     result = run(model)

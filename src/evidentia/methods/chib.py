@@ -23,7 +23,7 @@ Chib uses, is among the diagnostics; on sticky chains it is 5 to 17 % too small.
 
 *Its checks.* R-hat of the chains and of every averaged series; Pareto k and effective number of these; the answer at four
 further points (mean, median and two draws), which must agree within the error of the difference; each conditional's
-shape against prior x likelihood, and its constant where the block is one number.
+shape against prior x likelihood, and its constant where the block is one number or several unbounded ones.
 
 *When it lies.* When the sampler has not seen all of the posterior. In a mixture of k components the posterior has k! mirrored
 modes; a Gibbs sampler that stays in one of them gives an answer that is too low by up to log k! (Neal 1999), smoothly and at

@@ -2,8 +2,9 @@
 
 Two mistakes are classic. A conditional without its constant serves a Gibbs sampler and ruins Chib's method; it is found where
 the block is one number, by holding the density's mass between two quantiles of the block's own draws against the share of draws
-there. A conditional of another model than the one written down (a misprint in a derivation) has the wrong shape: for two values
-of a block, with the rest held, its log ratio must be that of prior x likelihood, whatever its dimension.
+there, and where it is several unbounded ones, by averaging the ratio of a known density to it. A conditional of another model
+than the one written down (a misprint in a derivation) has the wrong shape: for two values of a block, with the rest held, its
+log ratio must be that of prior x likelihood, whatever its dimension.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ import numpy as np
 from scipy.integrate import simpson
 
 from evidentia.model import Conditional, Model
+from evidentia.numerics.weights import Weights
 from evidentia.records import Array
 from evidentia.result import Status
 from evidentia.sampling.loop import Loop
+from evidentia.sampling.proposals import Gaussian
+from evidentia.sampling.verdict import MAX_PARETO_K
 from evidentia.sampling.world import block_size, constrain_batch, over_points
 
 # Points of a batch of parameters; one size, so that each of the functions below is compiled once.
@@ -26,6 +30,7 @@ AT_ONCE = 256
 N_DRAWS = 2048
 # Standard errors (of a share of draws) by which the mass may differ from the share; and the rounding of log densities.
 LIMIT = 5.0
+NARROW = 0.8
 ROUNDING = 1e-9
 
 Params = dict[str, Any]
@@ -129,6 +134,7 @@ def conditionals_status(model: Model, position: Array, rng: np.random.Generator,
             status = status.and_(Status.suspect("wrong-conditional", sentence))
             continue
         ratio = _missing_factor(model, conditional, params, rng)
+        ratio = _missing_factor_of_vector(model, conditional, params, rng) if ratio is None else ratio
         if ratio is not None:
             sentence = (
                 f"the log density of the conditional of {names} is off by {np.log(ratio):+.3f} against its own draws: it is not "
@@ -168,6 +174,34 @@ def _missing_factor(model: Model, conditional: Conditional, params: Params, rng:
     mass = float(simpson(np.exp(log_conditional(model, conditional, {**batch, name: grid})), x=grid))
     error = np.sqrt((1.0 - share) / (share * len(rest)))
     return mass / share if not abs(np.log(mass / share)) <= LIMIT * error else None
+
+
+def _missing_factor_of_vector(
+    model: Model, conditional: Conditional, params: Params, rng: np.random.Generator
+) -> float | None:
+    """The same for a block of several unbounded numbers: the average of f / density over its draws is one.
+
+    f is a normal somewhat narrower than the draws; where the average's own error cannot be had, nothing is said.
+    """
+    sites = [site for site in model.space.sites if site.name in conditional.block]
+    size = sum(site.size for site in sites)
+    if size < 2 or not all("Real" in site.support for site in sites):
+        return None
+    state = {key: value[0] for key, value in params.items()}
+    draws = draws_given(model, conditional, state, N_DRAWS, rng)
+    flat = np.concatenate([draws[name].reshape(N_DRAWS, -1) for name in conditional.block], axis=1)
+    half = N_DRAWS // 2
+    narrow = Gaussian(flat[:half].mean(axis=0), NARROW * np.cov(flat[:half].T))
+    logs = []
+    for start in range(half, N_DRAWS, AT_ONCE):
+        rows = slice(start, start + AT_ONCE)
+        batch = {key: np.broadcast_to(value, (AT_ONCE, *np.shape(value))) for key, value in state.items()}
+        logs.append(log_conditional(model, conditional, {**batch, **{name: draws[name][rows] for name in conditional.block}}))
+    weights = Weights.of(narrow.log_density(flat[half:]) - np.concatenate(logs))
+    off = float(weights.log_mean)
+    if weights.pareto_k >= MAX_PARETO_K or abs(off) <= LIMIT * float(weights.log_mean_se) + ROUNDING:
+        return None
+    return float(np.exp(-off))
 
 
 def _padded(model: Model, compiled: Callable[..., Any], params: Params) -> Array:

@@ -18,8 +18,9 @@ import sys
 
 import common
 
-PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start")
+PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start", "gibbs_sweeps")
 QUICK = {
+    "gibbs_sweeps": ["--repeats", "3"],
     "overhead": ["--repeats", "3", "--bare-repeats", "5"],
     "smc_against_peers": ["--seeds", "2", "--problem", "eight-schools"],
     "scaling": ["--rows", "500", "5000", "--particles", "200", "--dimensions", "20", "--memory-particles", "1000"],

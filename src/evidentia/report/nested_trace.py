@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evidentia.errors import BadType
+from evidentia.numerics.nested import log_volumes, nested_log_weights
 from evidentia.records import NestedRun
 from evidentia.result import Evidence
 
@@ -14,9 +15,9 @@ from evidentia.result import Evidence
 def nested_trace(result: Evidence, ax: Any) -> Any:
     """Log likelihood of the dead points against log prior mass, and each point's share of the evidence below it."""
     run = result.record
-    if not isinstance(run, NestedRun) or run.final is None or run.final.log_weight is None:
+    if not isinstance(run, NestedRun):
         raise BadType(f"nested_trace draws a run of nested sampling; {result.method} has left a {type(run).__name__}.")
-    log_mass = -np.cumsum(1.0 / run.n_alive)
+    log_mass = log_volumes(run.n_alive)
     possible = run.log_likelihood > -np.inf
     x, y = log_mass[possible], run.log_likelihood[possible]
     late = y > y.max() - 6.0 * max(y.max() - np.quantile(y, 0.5), 1.0)  # the first points would flatten all the rest
@@ -24,11 +25,10 @@ def nested_trace(result: Evidence, ax: Any) -> Any:
     ax.set_xlabel("log prior mass left")
     ax.set_ylabel("log likelihood")
     ax.invert_xaxis()
-    order = np.argsort(log_mass[possible])[::-1]
-    weight = run.final.log_weight[possible][order]
+    weight = nested_log_weights(log_mass)[possible] + y
     share = np.exp(weight - weight.max())
     edges = np.linspace(x.min(), x.max(), 60)
-    mass, _ = np.histogram(x[order], bins=edges, weights=share)
+    mass, _ = np.histogram(x, bins=edges, weights=share)
     below = ax.twinx()
     below.fill_between(0.5 * (edges[1:] + edges[:-1]), mass / max(mass.max(), 1e-300), color="#fdae6b", alpha=0.6, lw=0)
     below.set_ylim(0, 3)

@@ -35,7 +35,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evidentia.errors import BadType
+from evidentia.errors import BadInput, BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
@@ -105,6 +105,33 @@ class HarmonicMean(Method):
             status=status,
             diagnostics=diagnostics,
             record=with_parameters(model, draws),
+        )
+
+
+    def read(self, record: object) -> Estimate:
+        """The harmonic mean of posterior draws that are there already: never `ok`, as prior draws have no say."""
+        draws = record if isinstance(record, Draws) else getattr(record, "final", None)
+        if not isinstance(draws, Draws):
+            raise BadType(f"HarmonicMean reads posterior draws; a {type(record).__name__} has none.")
+        if draws.log_weight is not None and np.ptp(draws.log_weight) > 0.0:
+            raise BadInput("HarmonicMean reads posterior draws of equal weight; these are weighted. Run it on the model.")
+        weights = Weights.of(-draws.log_likelihood)
+        status = Status.suspect(
+            "pareto-k" if weights.pareto_k >= MAX_PARETO_K else "variance-unseen",
+            f"1 / L has Pareto k = {weights.pareto_k:.2f} among these draws, and whether its variance exists can only be seen "
+            f"from prior draws: run it on the model, or {REMEDY}.",
+        )
+        return Estimate(
+            log_evidence=harmonic_mean(draws.log_likelihood),
+            log_evidence_se=None,
+            no_se_because=status.reasons[0].sentence,
+            status=status,
+            diagnostics={
+                "n_draws": draws.n_drawn,
+                "pareto_k": float(weights.pareto_k),
+                "largest_share": float(weights.largest_share),
+            },
+            record=draws,
         )
 
 

@@ -502,7 +502,8 @@ def _ranks(values: Array) -> Array:
     ordered = values[order]
     if (ordered[1:] > ordered[:-1]).all():
         return rank
-    return 0.5 * (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") - 1)
+    twice = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") - 1
+    return np.asarray(0.5 * twice, dtype=np.float64)
 
 
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:

@@ -19,7 +19,9 @@ def test_the_example_prints_what_the_readme_shows(capsys):
     assert blocks
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-    printed, shown = (ESTIMATE.findall(text) for text in (capsys.readouterr().out, README))
+    out = capsys.readouterr().out
+    assert "the data favour free mean over zero mean" in out and "strong on the scale of Jeffreys" in out
+    printed, shown = (ESTIMATE.findall(text) for text in (out, README))
     assert len(printed) == len(shown) == 2
     for (value, error, *words), (value_shown, error_shown, *words_shown) in zip(printed, shown, strict=True):
         # Another machine or JAX may round differently, and then draw differently: equal within the errors.

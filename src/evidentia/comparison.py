@@ -11,7 +11,6 @@ model is ahead. That is a statement about the computation; how much a decided Ba
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -246,7 +245,7 @@ class Comparison:
     def to_pandas(self) -> Any:
         """A data frame with numbers, one row a model."""
         try:
-            pandas = importlib.import_module("pandas")
+            import pandas
         except ImportError as error:
             raise BadInput("to_pandas needs pandas: pip install pandas.") from error
         return pandas.DataFrame(self._records()).set_index("model")

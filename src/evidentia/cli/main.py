@@ -1,4 +1,4 @@
-"""``evidentia``: which methods there are, the evidence of a model in a file, a demonstration.
+"""``evidentia``: which methods there are, the evidence of a model in a file, models compared, a demonstration.
 
 Commands import what they need when they run, and turn whatever happens into a sentence and an exit code.
 """
@@ -27,7 +27,8 @@ def _run(options: argparse.Namespace) -> Exit:
     from evidentia.errors import EvidentiaError
 
     try:
-        command = {"methods": _methods, "estimate": _estimate, "demo": _demo, "study": _study}[options.command]
+        commands = {"methods": _methods, "estimate": _estimate, "compare": _compare, "demo": _demo, "study": _study}
+        command = commands[options.command]
         return command(options)
     except KeyboardInterrupt:
         _say("evidentia: interrupted.")
@@ -54,6 +55,12 @@ def _methods(options: argparse.Namespace) -> Exit:
 
 def _estimate(options: argparse.Namespace) -> Exit:
     from evidentia.cli.estimate import run
+
+    return run(options)
+
+
+def _compare(options: argparse.Namespace) -> Exit:
+    from evidentia.cli.compare import run
 
     return run(options)
 
@@ -119,6 +126,31 @@ def _parser() -> argparse.ArgumentParser:
     estimate.add_argument("--save", metavar="PATH", help="keep the result in a .json file, its arrays in an .npz")
     estimate.add_argument("--json", action="store_true", help="one JSON object on stdout, everything else on stderr")
     estimate.add_argument("--quiet", action="store_true", help="the result and errors only")
+
+    compare = commands.add_parser(
+        "compare",
+        help="models, or kept results, side by side",
+        description="Compare models: log Bayes factors and posterior probabilities, with errors and a verdict.",
+        epilog=EPILOG + "  (for a comparison 0 also means decided, and 1 undecided)\n",
+        formatter_class=layout,
+    )
+    compare.add_argument(
+        "targets",
+        nargs="+",
+        metavar="[name=]TARGET",
+        help="FILE.py[:name], zoo:ID, or a result kept by `estimate --save` (.json)",
+    )
+    compare.add_argument("--method", nargs="+", metavar=("NAME", "key=value"), help="for the models that are run")
+    compare.add_argument("--prior", nargs="+", type=float, metavar="P", help="prior probabilities, in the same order")
+    compare.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
+    compare.add_argument("--repeats", type=int, default=1, metavar="K", help="independent runs of each model, combined")
+    compare.add_argument("--until-decided", action="store_true", help="more runs where the decision is not clear")
+    compare.add_argument("--explain", action="store_true", help="all pairs in words, and every reason for doubt")
+    form = compare.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object on stdout, everything else on stderr")
+    form.add_argument("--markdown", action="store_true", help="the table in Markdown")
+    form.add_argument("--latex", action="store_true", help="the table in LaTeX")
+    compare.add_argument("--quiet", action="store_true", help="the result and errors only")
 
     demo = commands.add_parser("demo", help="compare the two radiata pine models of Friel & Wyse's review")
     demo.add_argument("--seed", type=int, default=1, metavar="N")

@@ -1,0 +1,51 @@
+"""``evidentia compare``: models of the zoo and kept results, as text, JSON, Markdown and LaTeX; exit codes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import evidentia as ev
+from evidentia.cli import main
+from evidentia.cli.exits import Exit
+
+TWO = ("zoo:E8s-none", "zoo:E8s-slope")
+
+
+def compare(*words: str) -> int:
+    return main(["compare", *words, "--seed", "1", "--quiet"])
+
+
+def test_a_table_and_a_sentence(capsys):
+    assert compare(*TWO, "--method", "importance") == Exit.OK
+    out = capsys.readouterr().out
+    assert "log BF to best" in out
+    assert "the data favour E8s-slope over E8s-none" in out
+
+
+@pytest.mark.parametrize(("form", "begins"), [("--markdown", "| model |"), ("--latex", r"\begin{tabular}")])
+def test_tables_for_papers(form, begins, capsys):
+    assert compare(*TWO, form, "--method", "laplace") == Exit.OK
+    assert capsys.readouterr().out.startswith(begins)
+
+
+def test_json_alone_on_stdout_and_names_of_ones_own(capsys, tmp_path):
+    kept = ev.evidence(ev.zoo.example("E8s-none").model, "importance", seed=3, progress=False).save(tmp_path / "kept.json")
+    assert compare(f"simple={kept}", "line=zoo:E8s-slope", "--json", "--prior", "0.9", "0.1") == Exit.OK
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["model"] for row in answer["models"]} == {"simple", "line"}
+    assert sum(row["prior"] for row in answer["models"]) == pytest.approx(1.0)
+    assert answer["decided"] is True
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (("zoo:E1",), "two or more"),
+    (("zoo:E1", "zoo:E1"), "called 'E1' already"),
+    (("zoo:E1", "zoo:E4"), "different data"),
+    ((*TWO, "--prior", "0.5", "0.6"), "not to one"),
+    (("zoo:E1", "nothing.py"), "there is no file"),
+])  # fmt: skip
+def test_bad_input_gets_a_sentence(words, message, capsys):
+    assert compare(*words) == Exit.BAD_INPUT
+    assert message in capsys.readouterr().err

@@ -5,18 +5,22 @@ BIN := .venv/bin
 READY := .venv/.installed
 READY_TO_BENCH := .venv/.installed-bench
 
-.PHONY: help test lint demo docs calibrate bench clean
+.PHONY: help test contract lint demo docs calibrate bench clean
 
 help:
 	@echo "make demo       compare the two radiata pine models"
 	@echo "make test       lint, check types, run the tests"
+	@echo "make contract   every method on every exact model and trap (half an hour)"
 	@echo "make docs       renew the tables of methods in README.md and docs/methods.md"
 	@echo "make calibrate  are the reported errors honest? (up to an hour)"
 	@echo "make bench      speed and accuracy against other packages"
 	@echo "make clean      remove .venv and what tools leave behind"
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+contract: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/contract
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -32,6 +32,7 @@ MAY_REFUSE = {
     **{("prior-mean", id): "narrow likelihood" for id in ("E8", "E8s-intercept", "E8s-slope", "E9a", "E9b", "E13", "E14a")},
     # Chains go badly into the funnel of the centred eight schools, and R-hat says so.
     ("chib-jeliazkov", "E15"): "R-hat",
+    **{(method, "E15"): "chains lag behind" for method in ("power-posterior", "stepping-stone")},
     # The centred eight schools have no mode: the density is unbounded where the groups agree and their spread is zero.
     ("laplace", "E15"): "no mode",
     ("importance", "E15"): "no mode",
@@ -61,9 +62,19 @@ def can_take(method, id):
     return needs <= ALL_OFFER or needs <= zoo.example(id).model.offers
 
 
+# What is run with every change: the work horses everywhere, every method on models of all sorts. `make contract` runs all cells.
+EVERYWHERE = ("importance", "laplace", "prior-mean", "smc")
+ALL_SORTS = ("E1", "E2", "E3a", "E8", "E12", "E15n", "E16a")
+
+
+def marks(method, id):
+    slow = method not in EVERYWHERE and id not in ALL_SORTS
+    return [pytest.mark.xdist_group(id), *([pytest.mark.slow] if slow else [])]
+
+
 def cells():
     return [
-        pytest.param(method, id, marks=pytest.mark.xdist_group(id), id=f"{id}-{method}")
+        pytest.param(method, id, marks=marks(method, id), id=f"{id}-{method}")
         for id in zoo.E_IDS
         for method in METHODS
         if can_take(method, id)
@@ -78,7 +89,7 @@ def correlated_id(method):
 @pytest.mark.parametrize(("method", "id"), cells())
 def test_the_exact_evidence_lies_within_the_reported_error(method, id):
     truth = zoo.example(id).log_evidence
-    for seed in (1, 2):
+    for seed in (1, 2) if method in EVERYWHERE else (1,):
         result = run(method, id, seed)
         if not result.status.is_ok:
             assert (method, id) in MAY_REFUSE, f"refused: {result.explain()}"

@@ -13,6 +13,9 @@ from evidentia import zoo
 # Methods that walk the whole path take part where that is short.
 WALKS = ("smc", "ais")
 QUICK_FOR_WALKS = ("S3", "S4-d2", "S5", "S7", "S9", "S10")
+# With every change: the work horses everywhere, every method on a few traps of different kinds. `make contract` runs all cells.
+EVERYWHERE = ("importance", "laplace", "prior-mean")
+FEW = ("S5", "S7", "S10")
 CELLS = [
     (method, id)
     for id in zoo.S_IDS
@@ -21,9 +24,12 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("method", "id"), [pytest.param(m, i, id=f"{i}-{m}", marks=pytest.mark.xdist_group(i)) for m, i in CELLS]
-)
+def marks(method, id):
+    slow = method not in EVERYWHERE and id not in FEW
+    return [pytest.mark.xdist_group(id), *([pytest.mark.slow] if slow else [])]
+
+
+@pytest.mark.parametrize(("method", "id"), [pytest.param(m, i, id=f"{i}-{m}", marks=marks(m, i)) for m, i in CELLS])
 def test_a_trap_is_answered_rightly_or_flagged(method, id):
     example = zoo.example(id)
     result = ev.evidence(example.model, method, seed=11, progress=False)

@@ -33,6 +33,9 @@ from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
 from evidentia.seeding import Key
 
+# States from which proposals are shaped.
+ENOUGH = 20_000
+
 
 @dataclass(frozen=True)
 class Climb:
@@ -113,8 +116,10 @@ def _next_rung(
     state = State(last.position[chosen, parent], last.log_prior[chosen, parent], last.log_likelihood[chosen, parent], None)
     eves = last.eves[parent]
 
-    groups = last.position.swapaxes(0, 1).reshape(climb.n_islands, -1, model.n_dimensions)
-    weights = np.exp(log_weights - log_weights.max()).reshape(climb.n_islands, -1)
+    # States of a chain are alike: as many of them as a covariance can want are enough.
+    thin = slice(None, None, max(1, last.log_likelihood.size // ENOUGH))
+    groups = last.position[thin].swapaxes(0, 1).reshape(climb.n_islands, -1, model.n_dimensions)
+    weights = np.exp(log_weights[:, thin] - log_weights.max()).reshape(climb.n_islands, -1)
     centre = state.position[0]
     tuning = Moments.of(groups, weights, centre).of_others().tuning(centre, 1.0)
     burnt = move_until_forgotten(model, Start(state, eves, tuning), beta, choice, climb.burn_in, key.child("burn"), loop)

@@ -2,6 +2,7 @@
 
 from evidentia import compile_cache as _compile_cache
 from evidentia import zoo
+from evidentia.average import average, predict
 from evidentia.compare import compare
 from evidentia.comparison import Comparison
 from evidentia.estimate import evidence, read
@@ -50,9 +51,11 @@ __all__ = [
     "Sandwich",
     "Status",
     "SteppingStone",
+    "average",
     "compare",
     "evidence",
     "methods",
+    "predict",
     "read",
     "sandwich",
     "zoo",

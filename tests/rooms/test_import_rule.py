@@ -28,7 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("methods",),
     ("scales", "comparison"),
     ("estimate", "sandwich"),
-    ("compare",),
+    ("compare", "average"),
     ("zoo",),
     ("report",),
     ("studies",),

@@ -24,6 +24,7 @@ from evidentia.model import Conditional, Model
 from evidentia.result import Evidence, Level, Status
 from evidentia.sampling.loop import Budget
 from evidentia.sandwich import Sandwich, sandwich
+from evidentia.sensitivity import sensitivity
 
 _compile_cache.switch_on()
 
@@ -58,5 +59,6 @@ __all__ = [
     "predict",
     "read",
     "sandwich",
+    "sensitivity",
     "zoo",
 ]

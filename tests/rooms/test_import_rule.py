@@ -29,6 +29,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("scales", "comparison"),
     ("estimate", "sandwich"),
     ("compare", "average"),
+    ("sensitivity",),
     ("zoo",),
     ("report",),
     ("studies",),

@@ -25,6 +25,7 @@ from evidentia.result import Evidence, Level, Status
 from evidentia.sampling.loop import Budget
 from evidentia.sandwich import Sandwich, sandwich
 from evidentia.sensitivity import sensitivity
+from evidentia.spaces.subsets import Subsets
 
 _compile_cache.switch_on()
 
@@ -52,6 +53,7 @@ __all__ = [
     "Sandwich",
     "Status",
     "SteppingStone",
+    "Subsets",
     "average",
     "compare",
     "evidence",

@@ -30,6 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("estimate", "sandwich"),
     ("compare", "average"),
     ("sensitivity",),
+    ("spaces",),
     ("zoo",),
     ("report",),
     ("studies",),

@@ -21,7 +21,7 @@ from evidentia.zoo._example import Example
 from evidentia.zoo.conjugate import fixed_mean_log_evidence
 from evidentia.zoo.datasets import load
 from evidentia.zoo.gaussian import gaussian
-from evidentia.zoo.pima import MODEL_1, MODEL_2, pima
+from evidentia.zoo.pima import MODEL_1, MODEL_2, pima, pima_with_mask
 from evidentia.zoo.pine import COVARIATES, DATA, PRIORS, pine
 from evidentia.zoo.review import normal_gamma, running_example
 
@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "normal_gamma",
     "pima",
+    "pima_with_mask",
     "pine",
     "running_example",
 ]

@@ -70,6 +70,24 @@ def pima(covariates: Sequence[str] = MODEL_1, tau: float = 0.01) -> Example:
     )
 
 
+def pima_with_mask(tau: float = 0.01) -> Model:
+    """All 128 models as one: the full model with a mask of the covariates among its data, for `evidentia.Subsets`.
+
+    `data` is ``{"x": X, "y": y, "mask": seven ones}``; the intercept is always in.
+    """
+    x, y = design(COVARIATES)
+
+    def log_likelihood(params: Any, data: Any) -> Any:
+        mask = jnp.concatenate([jnp.ones(1), data["mask"]])
+        return log_bernoulli_logit(data["y"], data["x"] @ (params["theta"] * mask))
+
+    def prior(hyper: Any) -> Any:
+        return {"theta": dist.Normal(0.0, 1.0 / jnp.sqrt(hyper["tau"])).expand([len(COVARIATES) + 1]).to_event(1)}
+
+    data = {"x": x, "y": y, "mask": np.ones(len(COVARIATES))}
+    return Model(log_likelihood, prior, data=data, hyper={"tau": float(tau)}, name="pima", data_id=fingerprint(y))
+
+
 def design(covariates: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The design matrix, a column of ones and the standardised covariates, and the zeros and ones to explain."""
     table = load("pima_indians")

@@ -41,6 +41,8 @@ from evidentia.seeding import Key
 
 # Modes nearer than this (in standard deviations) share their mass; adding both would count it twice.
 SEPARATE = 4.0
+# Searches that must end at each of several peaks before there is taken to be no other.
+MIN_HITS = 3
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,25 @@ class Laplace(Method):
             no_se_because="a deterministic approximation has no Monte Carlo error; see approximation_error",
             approximation_error=float(error + weights.log_mean_se),
             kind=Kind.APPROXIMATION,
-            status=weights_status(weights, "use SMC instead").and_(correction_status(error)),
+            status=weights_status(weights, "use SMC instead").and_(correction_status(error)).and_(search_status(peaks)),
             diagnostics=diagnostics,
             record=draws,
         )
+
+
+def search_status(peaks: tuple[Mode, ...]) -> Status:
+    """Whether the search has seen enough of each of several peaks to believe that there is no further one.
+
+    As with species in a sample: where some were met only once or twice, others were not met at all (Good 1953).
+    """
+    rare = [mode for mode in peaks if mode.hits < MIN_HITS and mode.log_mass > peaks[0].log_mass - 5.0]
+    if len(peaks) == 1 or not rare:
+        return Status.ok()
+    return Status.suspect(
+        "modes-left",
+        f"{len(rare)} of {len(peaks)} separate peaks were reached by fewer than {MIN_HITS} searches, so there may be more "
+        "that none reached: take more starts (n_starts=...), or use SMC.",
+    )
 
 
 def separate(modes: tuple[Mode, ...]) -> tuple[Mode, ...]:

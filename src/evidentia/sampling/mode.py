@@ -12,7 +12,7 @@ that it cannot follow, and says so too.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -47,6 +47,7 @@ class Mode:
     precision: Array  # the negative Hessian
     decrement: float  # what a further Newton step would gain, in nats
     converged: bool
+    hits: int = 1  # searches that ended here
 
     @property
     def is_definite(self) -> bool:
@@ -118,8 +119,11 @@ def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search 
             tolerance = max(tolerance, 1e-4)
         converged = bool(np.isfinite(value[k]) and decrement[k] <= tolerance)
         mode = Mode(position[k], float(value[k]), precision[k], float(decrement[k]), converged)
-        if all(not _same(old, mode) for old in modes):
+        known = next((i for i, old in enumerate(modes) if _same(old, mode)), None)
+        if known is None:
             modes.append(mode)
+        else:
+            modes[known] = replace(modes[known], hits=modes[known].hits + 1)
     modes.sort(key=lambda mode: -mode.log_mass if mode.is_usable else np.inf)
     return Modes(tuple(modes), len(position), sum(mode.converged for mode in modes))
 

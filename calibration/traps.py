@@ -14,8 +14,9 @@ import multiprocessing
 import sys
 from pathlib import Path
 
-# Beyond the stress set: the centred eight schools (no mode), mirrored modes that no step joins, and many dimensions.
-MORE = ("E15", "label-switching-2", "label-switching-3", "gaussian-100")
+# Beyond the stress set: the centred eight schools (no mode), mirrored modes that no step joins, many dimensions, and modes whose
+# share on the way from the prior is small.
+MORE = ("E15", "label-switching-2", "label-switching-3", "gaussian-100", "unequal-modes-10", "three-modes-3")
 RESULTS = Path(__file__).parent / "traps.csv"
 COLUMNS = ("trap", "method", "runs", "right", "flagged", "confidently_wrong", "worst_error", "largest_z", "reasons")
 
@@ -66,12 +67,14 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--method", action="append", help="only these; the others' rows are kept")
+    parser.add_argument("--trap", action="append", help="only these; the others' rows are kept")
     options = parser.parse_args()
     tasks = [
         (trap, method, options.runs)
         for trap in (*ev.zoo.S_IDS, *MORE)
         for method in (*ev.methods(), "default")
         if (not options.method or method in options.method)
+        and (not options.trap or trap in options.trap)
         and (method == "default" or ev.methods()[method].needs <= ev.zoo.example(trap).model.offers)
     ]
     print("    trap  method       runs  right  flagged  wrong  worst error  largest z")

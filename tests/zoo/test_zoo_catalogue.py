@@ -30,7 +30,8 @@ def test_every_example_is_what_its_id_says(id):
     d = example.model.n_dimensions
     size = {1: "one-dimensional", 2: "two-dimensional"}.get(d, "many-dimensional")
     assert [t for t in example.tags if t.endswith("-dimensional")] == [size]
-    assert ("stress" in example.tags) == (id in zoo.S_IDS or id.startswith(("normal-gamma", "label-switching")))
+    more = ("normal-gamma", "label-switching", "unequal-modes", "three-modes")
+    assert ("stress" in example.tags) == (id in zoo.S_IDS or id.startswith(more))
 
 
 # One of every kind of prior and of every likelihood that can be awkward: each costs a compilation of its sampler.

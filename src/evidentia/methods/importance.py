@@ -12,9 +12,10 @@ the prior reaches shows up as a few huge weights.
 effective sample is large enough; otherwise the number is suspect and comes without one. Z is unbiased; log Z is low by
 half the squared error, which is far below it.
 
-*When it lies.* A narrow mode that neither the search nor the prior's share of draws meets leaves no trace in the
-weights. A method that starts from the prior (SMC) is the check. In many dimensions the posterior of a hierarchical model
-may have no usable mode at all; then this method says so.
+*When it lies.* A mode that neither the search nor the prior's share of draws meets leaves no trace in the weights. So a small
+population is sent up from the prior, and asked whether the proposal knows where it arrives (`sampling.from_particles`). A mode
+that it does not reach either, or one of a few hundredths of the mass, stays unseen. In many dimensions the posterior of a
+hierarchical model may have no usable mode at all; then this method says so.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from evidentia.model import Model, Offer
 from evidentia.numerics.weights import Weights
 from evidentia.result import Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
+from evidentia.sampling.from_particles import look_from_particles
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.proposals import Mixture, Proposal, at_modes, fitted
 from evidentia.sampling.verdict import weights_estimate
@@ -53,6 +55,7 @@ class Importance(Method):
     degrees_of_freedom: float = 5.0
     defensive: float = 0.1
     n_pilot: int = 8_000
+    look_from_prior: bool = True
 
     name: ClassVar[str] = "importance"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
@@ -81,8 +84,13 @@ class Importance(Method):
         bench.loop.tick(f"{self.n_draws:,} draws from the proposal")
         draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), bench.loop, self.defensive)
         assert draws.log_weight is not None
-        record = with_parameters(model, draws)
-        return weights_estimate(Weights.of(draws.log_weight), record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency)
+        record, weights = with_parameters(model, draws), Weights.of(draws.log_weight)
+        estimate = weights_estimate(weights, record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency)
+        if self.look_from_prior and estimate.log_evidence_se:
+            look = key.child("look")
+            seen = look_from_particles(model, proposal, self.defensive, weights, draws.log_weight, look, bench.loop)
+            estimate = estimate.doubted(*seen)
+        return estimate
 
     def _refit(self, model: Model, proposal: Proposal, key: Key, loop: Loop) -> tuple[Proposal, float]:
         """The best of the proposal at the modes and mixtures fitted to weighted pilot draws; and its efficiency."""

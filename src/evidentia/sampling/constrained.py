@@ -50,6 +50,8 @@ MAX_LOOKS = 60
 WIDTH = 8.0
 # Calls in a row that hardly change what is left of the start, after which more would not either.
 STALLED_CALLS = 3
+# Calls of shorter moves when a point has not moved at all: at least, and at most.
+SHORT_CALLS, MAX_SHORT = 4, 12
 
 
 class Points(NamedTuple):
@@ -428,6 +430,18 @@ def _moved(
         memory = max(float(correlations[-1]), 0.0)
         lefts.append(float(correlations.max()))
         loop.tick(f"log likelihood above {threshold:.6g}  moves {n_moves}  correlation left {lefts[-1]:.2f}")
+    # A few points in a mode of their own may not be moved at all by steps that suit the rest: shorter ones, for all alike.
+    calls, shorter = 0, 0.5
+    while n_moves + kernel.moves.at_once <= kernel.moves.at_most:
+        still = (points.position == start.position).all(axis=1)
+        if not (0 < calls < SHORT_CALLS or (still.any() and calls < MAX_SHORT)):
+            break
+        stepped = _step(kernel, model, points, threshold, tuning._replace(scale=np.float64(scale * shorter)), rng, loop)
+        calls, n_moves = calls + 1, n_moves + kernel.moves.at_once
+        freed = (stepped.points.position != points.position).any(axis=1)
+        points = stepped.points
+        if still.any() and freed[still].mean() < 0.5:
+            shorter *= 0.5
     return Replaced(points, parent, n_moves, float(np.mean(accepted)), memory, lefts[-1], scale)
 
 

@@ -28,7 +28,7 @@ from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule
-from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten
+from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten, still_idle
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
 from evidentia.seeding import Key
@@ -72,6 +72,7 @@ class _Rung:
     memory: float = 0.0
     n_moves: int = 0
     eves: NDArray[np.int64] | None = None
+    idleness: Array | None = None
 
 
 def climb_ladder(
@@ -82,7 +83,7 @@ def climb_ladder(
     choice = Choice(kernels, [kernel.first_scale(d) for kernel in kernels])
     first = prior_draws(model, m * n, key.child("prior"), loop)
     shaped = first.position.reshape(m, n, d), first.log_prior.reshape(m, n), first.log_likelihood.reshape(m, n)
-    rung = _Rung(*shaped, eves=np.arange(n))
+    rung = _Rung(*shaped, eves=np.arange(n), idleness=np.zeros(n))
     betas, rungs = [0.0], [rung]
     try:
         while betas[-1] < 1.0:
@@ -109,7 +110,7 @@ def _next_rung(
 ) -> _Rung:
     """Resample chains within their islands, start each from one of its parent's states, burn in, keep."""
     rng = key.generator()
-    assert last.eves is not None
+    assert last.eves is not None and last.idleness is not None
     log_weights = increments(last.log_likelihood.T, beta - last_beta)  # (n, m)
     parent = _parents(log_weights, climb.n_islands, rng)
     chosen = systematic_in_rows(log_weights[parent], rng.random(climb.n_chains), 1)[:, 0]
@@ -122,14 +123,17 @@ def _next_rung(
     weights = np.exp(log_weights[:, thin] - log_weights.max()).reshape(climb.n_islands, -1)
     centre = state.position[0]
     tuning = Moments.of(groups, weights, centre).of_others().tuning(centre, 1.0)
-    burnt = move_until_forgotten(model, Start(state, eves, tuning), beta, choice, climb.burn_in, key.child("burn"), loop)
+    start = Start(state, eves, tuning, last.idleness[parent])
+    burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop)
 
+    idleness = burnt.idleness
     state = State(burnt.position[-1], burnt.log_prior[-1], burnt.log_likelihood[-1], None)
     kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
     at_once = climb.burn_in.at_once
     kept, left = [], climb.n_kept
     while left > 0:  # in calls of the burn-in's size, which is compiled already
         part = sweep(model, kernel, state, at_once, beta, tuning._replace(scale=np.float64(scale)), rng, loop)
+        idleness = still_idle(idleness, state, part)
         state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
         kept.append(part)
         left -= at_once
@@ -140,7 +144,7 @@ def _next_rung(
     )
     acceptance = float(np.mean([part.acceptance for part in kept]))
     n_moves = burnt.n_moves + at_once * len(kept)
-    return _Rung(position, log_prior, log_likelihood, acceptance, burnt.correlation, burnt.memory, n_moves, eves)
+    return _Rung(position, log_prior, log_likelihood, acceptance, burnt.correlation, burnt.memory, n_moves, eves, idleness)
 
 
 def _parents(log_weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -24,13 +24,14 @@ def weighted_draws(model: Model, proposal: Proposal, n: int, key: Key, loop: Loo
     if n_prior:
         position = np.concatenate([position, prior_positions(model, n_prior, key.child("defensive"))])
     log_prior, log_likelihood = log_densities(model, position, loop)
-    log_proposal = _defended(proposal, position, log_prior, n_prior / n)
+    log_proposal = defended(proposal, position, log_prior, n_prior / n)
     with np.errstate(invalid="ignore"):
         log_weight = np.where(log_likelihood == -np.inf, -np.inf, log_prior + log_likelihood - log_proposal)
     return Draws(position, log_likelihood, log_prior, n_drawn=n, log_weight=log_weight)
 
 
-def _defended(proposal: Proposal, position: Array, log_prior: Array, share: float) -> Array:
+def defended(proposal: Proposal, position: Array, log_prior: Array, share: float) -> Array:
+    """Log density of the proposal with a share of prior draws mixed in."""
     # Prior draws may be infinitely far in the unconstrained space (a scale that underflows): no proposal reaches there.
     reachable = np.isfinite(position).all(axis=1)
     log_proposal = np.full(len(position), -np.inf)

@@ -95,6 +95,43 @@ def label_switching(k: int) -> Example:
     )
 
 
+# Modes that are easily lost: (weight, centre in every coordinate, width), in so many dimensions.
+HIDDEN_MODES = {
+    "unequal-modes-10": (10, ((0.5, -3.0, 0.7), (0.5, 3.0, 0.4))),
+    "three-modes-3": (3, ((0.2, -8.0, 0.3), (0.3, 0.0, 1.0), (0.5, 7.0, 0.3))),
+}
+
+
+def hidden_modes(name: str) -> Example:
+    """A likelihood that is a sum of normal densities, under N(0, 10^2 I): modes whose share far from the posterior is small.
+
+    The narrower of two modes in ten dimensions has half of the posterior and less than a hundredth of what is on the way there.
+    """
+    d, modes = HIDDEN_MODES[name]
+    weight, centre, width = (np.array(column) for column in zip(*modes, strict=True))
+
+    def log_likelihood(params: Any, data: Any) -> Any:
+        each = jnp.sum(log_normal(params["x"][:, None], data["centre"], data["width"]), axis=0)
+        return jax.scipy.special.logsumexp(jnp.log(data["weight"]) + each)
+
+    def prior(hyper: Any) -> Any:
+        return {"x": dist.Normal(0.0, hyper["scale"]).expand([d]).to_event(1)}
+
+    variance = width**2 + 100.0
+    terms = np.log(weight) - 0.5 * d * (np.log(2.0 * np.pi * variance) + centre**2 / variance)
+    return Example(
+        id=name,
+        title=f"{len(modes)} modes of unequal width in {d} dimensions",
+        model=Model(
+            log_likelihood, prior, data={"weight": weight, "centre": centre, "width": width}, hyper={"scale": 10.0}, name=name
+        ),
+        log_evidence=float(np.logaddexp.reduce(terms)),
+        formula="sum over the modes of weight times N(centre; 0, width^2 + 10^2) in every coordinate",
+        source="exact set of evidentia",
+        tags=("many-dimensional", "multimodal", "stress"),
+    )
+
+
 def allocation_log_evidence(y: np.ndarray, k: int, scale: float) -> float:
     """Even mixture of k components N(mu_j, 1), mu_j ~ N(0, scale^2): the sum over all allocations of the observations."""
     n = len(y)

@@ -1,0 +1,59 @@
+"""A second view of importance sampling: particles that walked up from the prior, asked whether the proposal knows where they are.
+
+A proposal that misses a mode leaves no trace in its own weights. But a posterior draw in that mode has prior x likelihood /
+proposal far above Z. So a small tempered population is sent from the prior, and the share of its weight at points whose
+importance weight would be more than a hundred times the mean is compared with the same share among the proposal's own draws. They
+estimate one number, and where the particles have clearly more, the proposal has missed about that share of the posterior.
+
+*What it cannot see*: a mode that the particles miss too, and less than three hundredths of the posterior.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.numerics.weights import Weights
+from evidentia.records import Array
+from evidentia.result import Diagnostic, Status
+from evidentia.sampling.kernel_choice import kernels_for
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.path import AdaptiveESS
+from evidentia.sampling.population import Moves, run_along_path
+from evidentia.sampling.proposals import Proposal
+from evidentia.sampling.weighted import defended
+from evidentia.seeding import Key
+
+N_PARTICLES, N_BLACK_BOX = 2000, 400
+HUGE = 100.0
+# A population of a few hundred independent particles knows a share of 1 % to about half that: no alarm below this.
+MARGIN = 0.03
+
+
+def look_from_particles(
+    model: Model, proposal: Proposal, defensive: float, weights: Weights, log_weight: Array, key: Key, loop: Loop
+) -> tuple[Status, dict[str, Diagnostic]]:
+    """Whether particles from the prior stand where these weighted draws of the proposal do not come."""
+    n = N_BLACK_BOX if model.is_black_box else N_PARTICLES
+    kernels = kernels_for(model, gibbs=False)
+    path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 20), False, key, loop)
+    if not path.complete or path.final is None or path.final.log_weight is None:
+        return Status.ok(), {"particle_check": "not done: stopped"}
+    final, path_weight = path.final, path.final.log_weight
+    log_proposal = defended(proposal, final.position, final.log_prior, defensive)
+    there = _huge_share(path_weight, final.log_prior + final.log_likelihood - log_proposal - weights.log_mean)
+    here = _huge_share(log_weight, log_weight - weights.log_mean)
+    more: dict[str, Diagnostic] = {"particle_check": "done", "huge_share_particles": there, "huge_share_draws": here}
+    if there <= here + MARGIN:
+        return Status.ok(), more
+    return Status.suspect(
+        "missed-mode",
+        f"{there:.0%} of particles that came up from the prior stand where the proposal hardly comes ({here:.0%} among its own "
+        "draws): it has missed a mode; use SMC.",
+    ), more
+
+
+def _huge_share(log_weight: Array, log_ratio: Array) -> float:
+    """Share of the weight at points where the ratio is huge."""
+    share = np.exp(log_weight - log_weight.max())
+    return float(share[log_ratio > np.log(HUGE)].sum() / share.sum())

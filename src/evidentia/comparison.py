@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -271,6 +272,28 @@ class Comparison:
             allow_nan=False,
         )
 
+    def report(
+        self,
+        path: str | Path,
+        *,
+        question: str = "",
+        second_opinions: Mapping[str, Evidence | Sequence[Evidence]] | None = None,
+        sensitivity: Any = None,
+    ) -> Path:
+        """Write one HTML page that stands alone: answer, table, picture, reasons, citations, recipe; returns its path.
+
+        `second_opinions` are evidences of the same models by other methods; `sensitivity` is what `sensitivity(...)` gave.
+        """
+        from evidentia.report.page import write_report
+
+        return write_report(self, path, question=question, second_opinions=second_opinions, sensitivity=sensitivity)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from evidentia.report.notebook import of_comparison
+
+        return of_comparison(self)
+
     def _records(self) -> list[dict[str, Any]]:
         bounds = self.probability_intervals()
         found = []
@@ -356,7 +379,10 @@ def _plain(value: float | None) -> float | None:
 
 
 def _factor(log_value: float) -> str:
-    return f"{math.exp(log_value):.3g}" if log_value < 300 else f"exp({log_value:.1f})"
+    if log_value >= 300:
+        return f"exp({log_value:.1f})"
+    value = math.exp(log_value)
+    return f"{value:,.0f}" if 1e3 <= value < 1e6 else f"{value:.3g}"
 
 
 def _chance(p: float) -> str:

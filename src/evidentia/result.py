@@ -237,6 +237,12 @@ class Evidence:
         lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from evidentia.report.notebook import of_evidence
+
+        return of_evidence(self)
+
     def save(self, path: str | Path) -> Path:
         """Write `path` (JSON) and, when there is a record, an .npz of arrays beside it; returns the path."""
         from evidentia.storage import save_evidence

@@ -27,6 +27,7 @@ PEERS = [
     ("BlackJAX HMC", "peer_blackjax.py", "hmc"),
     ("BlackJAX HMC, ESS 0.9", "peer_blackjax.py", "hmc-ess0.9"),
     ("BlackJAX HMC, ESS 0.9, 5 moves", "peer_blackjax.py", "hmc-ess0.9-5"),
+    ("BlackJAX HMC, diagonal mass", "peer_blackjax.py", "hmc-diagonal"),
     ("particles waste-free", "peer_particles.py", "waste-free"),
     ("particles standard", "peer_particles.py", "standard"),
 ]

@@ -6,6 +6,7 @@ from evidentia.average import average, predict
 from evidentia.compare import compare
 from evidentia.comparison import Comparison
 from evidentia.estimate import evidence, read
+from evidentia.evidences import evidences
 from evidentia.methods._base import Method
 from evidentia.methods._base import registry as methods
 from evidentia.methods.annealed import AIS
@@ -26,6 +27,7 @@ from evidentia.sampling.loop import Budget
 from evidentia.sandwich import Sandwich, sandwich
 from evidentia.sensitivity import sensitivity
 from evidentia.spaces.subsets import Subsets
+from evidentia.spread.pool import LocalPool
 
 _compile_cache.switch_on()
 
@@ -45,6 +47,7 @@ __all__ = [
     "Laplace",
     "LaplaceMetropolis",
     "Level",
+    "LocalPool",
     "Method",
     "Model",
     "NestedSampling",
@@ -57,6 +60,7 @@ __all__ = [
     "average",
     "compare",
     "evidence",
+    "evidences",
     "methods",
     "predict",
     "read",

@@ -3,6 +3,7 @@
     compare({"linear": model_1, "quadratic": model_2}, seed=1)
     compare({"linear": evidence_1, "quadratic": Evidence.load("quadratic.json")})
     compare({...}, until="decided")         # more runs, only where the decision is not clear
+    compare({...}, workers=4)               # the same digits, sooner
 
 Seeds are drawn from the caller's seed and the model's name, so that a result does not depend on which other models are
 compared, nor on their order, and no two models share one: on one seed their errors would move together and not add up as
@@ -12,18 +13,20 @@ independent ones do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
 from evidentia.comparison import Comparison
 from evidentia.errors import BadInput, BadType
-from evidentia.estimate import evidence
+from evidentia.evidences import run_models, seed_for
 from evidentia.methods._base import Method
 from evidentia.model import Model
 from evidentia.numerics.uncertainty import combine_repeats
 from evidentia.result import Evidence, Kind
 from evidentia.sampling.loop import Budget
-from evidentia.seeding import Key, check_seed
+from evidentia.seeding import check_seed
+from evidentia.spread.executors import opened
 
 DECIDED = "decided"
 # Rounds of more runs before a pair is left undecided: each doubles what was spent on its two models.
@@ -40,6 +43,8 @@ def compare(
     until: str | None = None,
     progress: bool | None = None,
     budget: Budget | None = None,
+    executor: Executor | str | None = None,
+    workers: int | None = None,
 ) -> Comparison:
     """Log Bayes factors and posterior probabilities of models, with errors and a verdict.
 
@@ -56,6 +61,8 @@ def compare(
     until : "decided", optional
         Run models again, doubling what was spent, as long as they are tied with the best within the error. Evidences that were
         given are not run again.
+    executor, workers
+        Where models and repeats are run, as in `evidence`; the digits are the same everywhere.
     """
     if not isinstance(models, Mapping):
         raise BadType(f"compare() takes a dict of models or evidences by name, not a {type(models).__name__}.")
@@ -63,34 +70,25 @@ def compare(
         raise BadInput(f"until={until!r}: give until='decided', or leave it out.")
     _check_models(models)
     seed = check_seed(seed)
-    found: dict[str, Evidence] = {}
-    for name, item in models.items():
-        if isinstance(item, Evidence):
-            found[name] = item
-        else:
-            run = evidence(item, method, seed=seed_for(seed, name, 0), repeats=repeats, progress=progress, budget=budget)
-            found[name] = replace(run, model=_label(name, item))
-    comparison = Comparison.of(found, prior)
-    if until is None:
-        return comparison
-    for round_ in range(1, MAX_ROUNDS + 1):
-        again = [name for name in _tied(comparison) if isinstance(models[name], Model)]
-        if not again:
-            break
-        for name in again:
-            item = models[name]
-            assert isinstance(item, Model)
-            spent = max(1, len(found[name].repeats))
-            more = evidence(item, method, seed=seed_for(seed, name, round_), repeats=spent, progress=progress, budget=budget)
-            found[name] = _pooled(found[name], replace(more, model=_label(name, item)))
+    with opened(executor, workers) as where:
+
+        def run(repeats_of: Mapping[str, int], round_: int) -> dict[str, Evidence]:
+            asked = {name: (runnable[name], seed_for(seed, name, round_), many) for name, many in repeats_of.items()}
+            made = run_models(asked, method, progress, budget, where)
+            return {name: replace(result, model=_label(name, runnable[name])) for name, result in made.items()}
+
+        runnable = {name: item for name, item in models.items() if isinstance(item, Model)}
+        first = run(dict.fromkeys(runnable, repeats), 0)
+        found = {name: item if isinstance(item, Evidence) else first[name] for name, item in models.items()}
         comparison = Comparison.of(found, prior)
+        for round_ in range(1, MAX_ROUNDS + 1 if until else 1):
+            again = {name: max(1, len(found[name].repeats)) for name in _tied(comparison) if name in runnable}
+            if not again:
+                break
+            for name, more in run(again, round_).items():
+                found[name] = _pooled(found[name], more)
+            comparison = Comparison.of(found, prior)
     return comparison
-
-
-def seed_for(seed: int, name: str, round_: int) -> int:
-    """The seed of one model's runs: from the caller's seed, the model's name and the round, and nothing else."""
-    key = Key(seed).child("compare", name, round_)
-    return int(key.generator().integers(2**63))
 
 
 def _label(name: str, model: Model) -> str:

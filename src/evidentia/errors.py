@@ -45,6 +45,10 @@ class CorruptFile(BadInput):
     """A result file that is damaged, of another schema, or not ours."""
 
 
+class WorkerLost(EvidentiaError, RuntimeError):
+    """Worker processes died under a task, several times or while starting; the message says how."""
+
+
 class EvidenceFailed(EvidentiaError, RuntimeError):
     """Raised by ``evidence(..., strict=True)`` for a failed run; `evidence` keeps what the run had."""
 

@@ -3,42 +3,38 @@
     evidence(model)                                          # importance sampling, or SMC where that refuses
     evidence(model, SMC(n_particles=4000), seed=1, repeats=4)
 
-Needs are checked before any work. Everything that methods would otherwise repeat is added here: seeds, cost, versions,
-repeats and their combination, stopping by budget or Ctrl-C.
+    evidence(model, repeats=20, workers=4)                   # the same digits, sooner
+
+Needs are checked before any work. Everything that methods would otherwise repeat is added here and in `runs.py`: seeds, cost,
+versions, repeats and their combination, stopping by budget or Ctrl-C.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 import platform
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import jax
 import numpy as np
-from scipy.special import gammaincc
 
-from evidentia.check import preflight
 from evidentia.errors import BadType, EvidenceFailed, UnsupportedModel
 from evidentia.methods._base import Method, check_count, method_named, registry
 from evidentia.methods.importance import Importance
 from evidentia.methods.smc import SMC
 from evidentia.model import Model
-from evidentia.numerics.uncertainty import combine_repeats
-from evidentia.records import Draws
-from evidentia.result import Cost, Estimate, Evidence, Kind, Level, Repeat, Status
-from evidentia.sampling.evaluate import saturated_share
-from evidentia.sampling.loop import Budget, Loop, Stopped
-from evidentia.sampling.workbench import Workbench
-from evidentia.seeding import Key, check_seed
-
-# Chance of calling honest repeats scattered, below which they are.
-SCATTER_CHANCE = 1e-3
-# Share of the weight at the very edge of a support that no proper posterior has.
-EDGE_SHARE = 0.01
+from evidentia.result import Cost, Estimate, Evidence, Level, Repeat
+from evidentia.runs import Runs, some_runs, together
+from evidentia.sampling.loop import Budget
+from evidentia.seeding import check_seed
+from evidentia.spread.executors import opened
+from evidentia.spread.plans import Plan, carry_out
+from evidentia.spread.travel import Task
 
 
 def evidence(
@@ -50,6 +46,8 @@ def evidence(
     progress: bool | None = None,
     budget: Budget | None = None,
     strict: bool = False,
+    executor: Executor | str | None = None,
+    workers: int | None = None,
 ) -> Evidence:
     """Estimate how strongly the data support a model: its log evidence, with an error and a verdict.
 
@@ -68,15 +66,16 @@ def evidence(
         Limits for the whole call; a run that is stopped hands over what it has, with status failed.
     strict : bool
         Raise `EvidenceFailed` instead of returning a failed result.
+    executor : concurrent.futures.Executor, or "dask://host:port", optional
+        Where the repeats are run; the digits are the same everywhere. Cost is then the sum over all runs.
+    workers : int, optional
+        The same with so many processes on this machine, for this call.
     """
-    _check_arguments(model, repeats, budget)
     seed = check_seed(seed)
-    if method is None:
-        result = _by_default(model, seed, repeats, progress, budget)
-    else:
-        chosen = method_named(method) if isinstance(method, str) else method
-        _check_needs(model, chosen)
-        result = _run(model, chosen, seed, repeats, progress, budget)
+    spread = executor is not None or workers is not None
+    way = plan(model, method, seed, repeats, progress, budget, spread)
+    with opened(executor, workers) as where:
+        result = carry_out([way], where, progress)[0]
     if strict and result.status.level is Level.FAILED:
         raise EvidenceFailed(result.explain(), result)
     return result
@@ -108,15 +107,29 @@ def read(result: Evidence, method: Method | str) -> Evidence:
     )
 
 
-def _by_default(model: Model, seed: int, repeats: int, progress: bool | None, budget: Budget | None) -> Evidence:
-    first = _run(model, Importance(), seed, repeats, progress, budget)
+def plan(
+    model: Model, method: Method | str | None, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
+) -> Plan[Evidence]:
+    """The way to one evidence, checked before its first step; with `spread` every run is a task of its own."""
+    _check_arguments(model, repeats, budget)
+    if method is None:
+        return _by_default(model, seed, repeats, progress, budget, spread)
+    chosen = method_named(method) if isinstance(method, str) else method
+    _check_needs(model, chosen)
+    return _run(model, chosen, seed, repeats, progress, budget, spread)
+
+
+def _by_default(
+    model: Model, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
+) -> Plan[Evidence]:
+    first = yield from _run(model, Importance(), seed, repeats, progress, budget, spread)
     if first.status.is_ok:
         k = first.diagnostics.get("pareto_k", float("nan"))
         return _because(first, f"importance sampling at the mode, whose weights are well behaved (Pareto k {k:.2f})")
     if any(reason.code in ("interrupted", "budget") for reason in first.status.reasons):
         return first
     why = first.status.reasons[0]
-    second = _run(model, SMC(), seed, repeats, progress, _remaining(budget, first.cost))
+    second = yield from _run(model, SMC(), seed, repeats, progress, _remaining(budget, first.cost), spread)
     return _because(second, f"SMC, because importance sampling refused ({why.code}): {why.sentence}", first.cost)
 
 
@@ -132,26 +145,16 @@ def _remaining(budget: Budget | None, spent: Cost) -> Budget | None:
     return Budget(max(left, 1), max(budget.seconds - spent.seconds, 1e-3))
 
 
-def _run(model: Model, method: Method, seed: int, repeats: int, progress: bool | None, budget: Budget | None) -> Evidence:
-    loop = Loop(budget, progress, method.name)
-    estimates: list[Estimate] = []
-    with loop.listening(), _compile_clock() as clock, jax.enable_x64(True):
-        for i in range(repeats):
-            key = Key(seed).child(method.name, i)
-            bench = Workbench(model, key, loop)
-            try:
-                seen = preflight(model, bench.prior(), loop) if i == 0 else Status.ok()
-                estimate = method.run(model, bench, key)
-                seen = seen.and_(_edge_status(model, estimate))
-            except Stopped as stop:
-                sentence = f"no evidence yet: {stop}."
-                seen = Status.failed(stop.code, sentence)
-                estimate = Estimate(np.nan, None, no_se_because=sentence)
-            estimates.append(estimate.doubted(seen))
-            if loop.interrupted or estimate.status.level is Level.FAILED or seen.level is Level.FAILED:
-                break
-        cost = loop.cost(clock.seconds)
-    combined = _combine(estimates).doubted(_nan_status(loop))
+def _run(
+    model: Model, method: Method, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
+) -> Plan[Evidence]:
+    # Runs that share a budget are made one after the other: who spent it first would depend on the workers.
+    apart = spread and (budget is None or (math.isinf(budget.likelihoods) and math.isinf(budget.seconds)))
+    groups = [(i,) for i in range(repeats)] if apart else [tuple(range(repeats))]
+    progress = False if spread else progress
+    parts = yield [Task(some_runs, model, (method, seed, numbers, progress, budget)) for numbers in groups]
+    runs: Runs = reduce(operator.add, parts)
+    combined = together(runs)
     return Evidence(
         log_evidence=combined.log_evidence,
         log_evidence_se=combined.log_evidence_se,
@@ -168,80 +171,10 @@ def _run(model: Model, method: Method, seed: int, repeats: int, progress: bool |
         model=model.name,
         data_id=model.data_id,
         n_dimensions=model.n_dimensions,
-        cost=cost,
+        cost=runs.cost,
         seed=seed,
         versions=_versions(),
-        repeats=tuple(Repeat(e.log_evidence, e.log_evidence_se, e.status) for e in estimates),
-    )
-
-
-def _nan_status(loop: Loop) -> Status:
-    if not loop.n_nan:
-        return Status.ok()
-    return Status.suspect(
-        "nan-as-zero",
-        f"the log likelihood was NaN at {loop.n_nan:,} points, which were taken as impossible (zero_where_nan): make sure that "
-        "they are.",
-    )
-
-
-def _edge_status(model: Model, estimate: Estimate) -> Status:
-    """Doubt a result whose weight lies where the parameters have run into the edge of their support."""
-    record = estimate.record
-    draws = record if record is None or isinstance(record, Draws) else record.final
-    if draws is None or estimate.status.level is Level.FAILED:
-        return Status.ok()
-    share = saturated_share(model, draws)
-    if share < EDGE_SHARE:
-        return Status.ok()
-    return Status.suspect(
-        "edge",
-        f"{share:.0%} of the posterior's weight lies where a parameter cannot be told from the edge of its support: the "
-        "likelihood may be unbounded there and the evidence infinite; look at the parameters near their bounds.",
-    )
-
-
-def _combine(estimates: list[Estimate]) -> Estimate:
-    """One estimate from independent repeats; the record and diagnostics are the first run's."""
-    if len(estimates) == 1:
-        return estimates[0]
-    status = Status.ok()
-    for estimate in estimates:
-        status = status.and_(estimate.status)
-    values = [estimate.log_evidence for estimate in estimates]
-    errors = [estimate.log_evidence_se for estimate in estimates]
-    first = estimates[0]
-    if status.level is Level.FAILED or not np.isfinite(values).all():
-        failed = next(e for e in estimates if not e.status.is_ok or not np.isfinite(e.log_evidence))
-        return Estimate(**{**vars(failed), "status": status, "log_evidence_se": None})
-    if first.kind is Kind.APPROXIMATION:
-        worst = max(e.approximation_error or 0.0 for e in estimates)
-        return Estimate(
-            **{**vars(first), "log_evidence": float(np.mean(values)), "approximation_error": worst, "status": status}
-        )
-    all_errors = [e for e in errors if e is not None] if None not in errors else None
-    combined = combine_repeats(values, all_errors)
-    if all_errors is not None and combined.ratio is not None and combined.within_se:
-        df = len(values) - 1
-        if gammaincc(df / 2, df * combined.ratio**2 / 2) < SCATTER_CHANCE:
-            status = status.and_(
-                Status.suspect(
-                    "scatter",
-                    f"{len(values)} runs scatter {combined.ratio:.1f} times as much as their own errors allow: the errors are "
-                    "too small; trust the scatter, and take more particles or draws.",
-                )
-            )
-    shown = status.is_ok or (any(reason.code == "scatter" for reason in status.reasons) and len(status.reasons) == 1)
-    diagnostics = {**first.diagnostics, "between_run_sd": float(combined.between_sd or 0.0)}
-    return Estimate(
-        log_evidence=float(combined.mean),
-        log_evidence_se=float(combined.se) if shown else None,
-        degrees_of_freedom=float(combined.degrees_of_freedom),
-        no_se_because=None if shown else status.reasons[0].sentence,
-        status=status,
-        kind=first.kind,
-        diagnostics=diagnostics,
-        record=first.record,
+        repeats=tuple(Repeat(e.log_evidence, e.log_evidence_se, e.status) for e in runs.kept),
     )
 
 
@@ -301,36 +234,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "not installed as a package"
     return found
-
-
-# -- compile time, apart ---------------------------------------------------------------------------------------------
-
-
-class _Clock:
-    seconds = 0.0
-
-
-_clocks: list[_Clock] = []
-
-
-def _hear(event: str, duration_secs: float, **kwargs: Any) -> None:
-    if event.startswith("/jax/core/compile/"):
-        for clock in _clocks:
-            clock.seconds += duration_secs
-
-
-@cache
-def _listen() -> None:
-    jax.monitoring.register_event_duration_secs_listener(_hear)
-
-
-@contextmanager
-def _compile_clock() -> Iterator[_Clock]:
-    """Seconds that JAX spends tracing and compiling while this is open."""
-    _listen()
-    clock = _Clock()
-    _clocks.append(clock)
-    try:
-        yield clock
-    finally:
-        _clocks.remove(clock)

@@ -24,7 +24,8 @@ from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.nested import log_evidence, log_volumes
 from evidentia.records import NestedRun
 from evidentia.result import Level
-from evidentia.sampling.constrained import ConstrainedSlice, ConstrainedWalk, FromPrior
+from evidentia.sampling.constrained import FromPrior
+from evidentia.sampling.constrained_moves import ConstrainedSlice, ConstrainedWalk
 from evidentia.sampling.nested_run import Iterations, RemainingEvidence, SmallContribution, SoFar, _threshold
 from evidentia.seeding import Key
 
@@ -197,7 +198,7 @@ def test_stopping_on_the_way_up_is_said():
 
 
 def test_moves_that_do_not_move_are_noticed():
-    from evidentia.sampling.constrained import ConstrainedCrankNicolson
+    from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson
     from evidentia.sampling.population import Moves
 
     lazy = ConstrainedWalk(moves=Moves(0.999, 1, 1), acceptance=0.9)

@@ -13,13 +13,11 @@ import evidentia as ev
 from evidentia.errors import BadInput, BadType, NonFiniteLikelihood
 from evidentia.sampling.constrained import (
     N_BLOCKS,
-    ConstrainedCrankNicolson,
-    ConstrainedSlice,
-    ConstrainedWalk,
     FromPrior,
     Points,
     _ranks,
 )
+from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
 from evidentia.sampling.evaluate import log_densities, prior_positions
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.population import Moves

@@ -48,7 +48,8 @@ from evidentia.numerics.nested import (
 )
 from evidentia.records import Array, Draws, NestedRun
 from evidentia.result import Diagnostic, Estimate, Status
-from evidentia.sampling.constrained import ConstrainedCrankNicolson, Replacement
+from evidentia.sampling.constrained import Replacement
+from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.loop import Stopped

@@ -28,14 +28,13 @@ mode that no chain enters is not seen from inside; so the run also looks from th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from evidentia.errors import BadType
-from evidentia.methods._base import Method
-from evidentia.model import Model, Offer
+from evidentia.methods._on_ladder import OnLadder
 from evidentia.numerics.quadrature import riemann_bounds
 from evidentia.numerics.tempering import (
     Rungs,
@@ -49,11 +48,7 @@ from evidentia.numerics.tempering import (
 )
 from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
-from evidentia.sampling.evaluate import with_parameters
-from evidentia.sampling.from_mode import look_from_mode
-from evidentia.sampling.kernel_choice import check_kernels, kernels_for
-from evidentia.sampling.kernels._base import Kernel
-from evidentia.sampling.ladder import Climb, climb_ladder
+from evidentia.sampling.ladder import Climb
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.tempered_verdict import (
     MAX_Z,
@@ -63,10 +58,7 @@ from evidentia.sampling.tempered_verdict import (
     settled_run,
     spike_status,
     sum_se,
-    unfinished,
 )
-from evidentia.sampling.workbench import Workbench
-from evidentia.seeding import Key
 
 REMEDY = "give climb=Climb(burn_in=Moves(at_most=...)) more, more rungs, or another kernel"
 
@@ -119,43 +111,22 @@ class SecondOrder:
 
 
 @dataclass(frozen=True)
-class PowerPosterior(Method):
+class PowerPosterior(OnLadder):
     """Thermodynamic integration over chains that climb from the prior to the posterior."""
 
     climb: Climb = field(default_factory=lambda: Climb(n_chains=400, n_kept=10))
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.97))
     rule: Rule = field(default_factory=SecondOrder)
-    kernels: tuple[Kernel, ...] | None = None
-    look_from_mode: bool = True
 
     name: ClassVar[str] = "power-posterior"
-    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("friel2008", "friel2014", "gelman1998")
     when: ClassVar[str] = "one broad mode, Gibbs conditionals at hand, a curve that explains where the evidence comes from"
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if not isinstance(self.climb, Climb):
-            raise BadType(f"PowerPosterior(climb={self.climb!r}): give Climb(n_chains=..., n_kept=...).")
-        if not hasattr(self.schedule, "next_beta"):
-            raise BadType(f"PowerPosterior(schedule={self.schedule!r}): give a schedule such as PowerLadder(40, 5.0).")
+        super().__post_init__()
         if not hasattr(self.rule, "n_stones"):
             raise BadType(f"PowerPosterior(rule={self.rule!r}): give a rule such as SecondOrder() or Trapezoid().")
-        check_kernels("PowerPosterior", self.kernels)
-
-    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
-        """See `Method`."""
-        kernels = kernels_for(model, self.kernels)
-        run = climb_ladder(model, self.climb, self.schedule, kernels, key.child("ladder"), bench.loop)
-        if not run.complete:
-            assert bench.loop.stopped is not None
-            return unfinished(run, bench.loop.stopped)
-        estimate = self.read(run)
-        assert run.final is not None
-        if self.look_from_mode and estimate.log_evidence_se:
-            found = (estimate.log_evidence, estimate.log_evidence_se)
-            estimate = estimate.doubted(*look_from_mode(model, run.final, *found, key.child("mode"), bench.loop))
-        return replace(estimate, record=replace(run, final=with_parameters(model, run.final)))
 
     def read(self, record: object) -> Estimate:
         """The estimate from a tempered run that is there already, by chains or by a population."""

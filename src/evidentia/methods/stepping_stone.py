@@ -22,22 +22,17 @@ only seen from the mode itself (`sampling.from_mode`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from evidentia.errors import BadType
-from evidentia.methods._base import Method
-from evidentia.model import Model, Offer
+from evidentia.methods._on_ladder import OnLadder
 from evidentia.numerics.tempering import Rungs, Sum, bridged_stones, forward_stones, reverse_stones, with_stones_at_ends
 from evidentia.records import Array
 from evidentia.result import Diagnostic, Estimate, Status
-from evidentia.sampling.evaluate import with_parameters
-from evidentia.sampling.from_mode import look_from_mode
-from evidentia.sampling.kernel_choice import check_kernels, kernels_for
-from evidentia.sampling.kernels._base import Kernel
-from evidentia.sampling.ladder import Climb, climb_ladder
+from evidentia.sampling.ladder import Climb
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.tempered_verdict import (
     agreement_status,
@@ -47,11 +42,8 @@ from evidentia.sampling.tempered_verdict import (
     settled_run,
     spike_status,
     sum_se,
-    unfinished,
 )
 from evidentia.sampling.verdict import MAX_PARETO_K
-from evidentia.sampling.workbench import Workbench
-from evidentia.seeding import Key
 
 REMEDY = "take more rungs, or give climb=Climb(burn_in=Moves(at_most=...)) more"
 
@@ -92,43 +84,22 @@ class Bridged:
 
 
 @dataclass(frozen=True)
-class SteppingStone(Method):
+class SteppingStone(OnLadder):
     """Ratios of neighbouring power posteriors from chains that climb from the prior to the posterior."""
 
     climb: Climb = field(default_factory=Climb)
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.8))
     direction: Direction = field(default_factory=Bridged)
-    kernels: tuple[Kernel, ...] | None = None
-    look_from_mode: bool = True
 
     name: ClassVar[str] = "stepping-stone"
-    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("xie2011", "meng1996", "bennett1976")
     when: ClassVar[str] = "as power posteriors, when the ladder is coarse: no discretisation error"
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if not isinstance(self.climb, Climb):
-            raise BadType(f"SteppingStone(climb={self.climb!r}): give Climb(n_chains=..., n_kept=...).")
-        if not hasattr(self.schedule, "next_beta"):
-            raise BadType(f"SteppingStone(schedule={self.schedule!r}): give a schedule such as PowerLadder(40, 5.0).")
+        super().__post_init__()
         if not hasattr(self.direction, "stones"):
             raise BadType(f"SteppingStone(direction={self.direction!r}): give Bridged(), Forward() or Reverse().")
-        check_kernels("SteppingStone", self.kernels)
-
-    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
-        """See `Method`."""
-        kernels = kernels_for(model, self.kernels)
-        run = climb_ladder(model, self.climb, self.schedule, kernels, key.child("ladder"), bench.loop)
-        if not run.complete:
-            assert bench.loop.stopped is not None
-            return unfinished(run, bench.loop.stopped)
-        estimate = self.read(run)
-        assert run.final is not None
-        if self.look_from_mode and estimate.log_evidence_se:
-            found = (estimate.log_evidence, estimate.log_evidence_se)
-            estimate = estimate.doubted(*look_from_mode(model, run.final, *found, key.child("mode"), bench.loop))
-        return replace(estimate, record=replace(run, final=with_parameters(model, run.final)))
 
     def read(self, record: object) -> Estimate:
         """The estimate from a tempered run that is there already, by chains or by a population."""

@@ -1,6 +1,7 @@
 """Draws from the prior where the likelihood exceeds a threshold: what nested sampling asks for, again and again.
 
-Four ways to get them, each a frozen object, none of them in need of gradients:
+Four ways to get them, each a frozen object, none of them in need of gradients; the last three are in
+`sampling.constrained_moves`:
 
 * `FromPrior`: draw from the prior and keep what is above. Exact and independent, and hopeless once little mass is left.
 * `ConstrainedWalk`: Metropolis for the prior, refusing every step that falls below the threshold (the review's way).
@@ -23,7 +24,7 @@ of a call is waited for. (Stopping the clock instead would favour places from wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -34,7 +35,7 @@ from evidentia.errors import BadInput, BadType
 from evidentia.model import Model
 from evidentia.records import Array
 from evidentia.sampling.evaluate import log_densities, prior_positions
-from evidentia.sampling.kernels._base import Tuning, log_uniforms, screen, toward
+from evidentia.sampling.kernels._base import Tuning
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.population import Moves
 from evidentia.sampling.tune import Moments
@@ -44,10 +45,6 @@ from evidentia.seeding import Key
 IntArray = NDArray[np.int64]
 
 N_BLOCKS = 4
-# Looks along one line after which the interval is a speck and the point stays where it is.
-MAX_LOOKS = 60
-# An interval this many times the mean distance moved covers most lines twice over (a third of a line is moved on average).
-WIDTH = 8.0
 # Calls in a row that hardly change what is left of the start, after which more would not either.
 STALLED_CALLS = 3
 # Calls of shorter moves when a point has not moved at all: at least, and at most.
@@ -107,7 +104,7 @@ class FromPrior:
 
     def __post_init__(self) -> None:
         """Check the limit."""
-        _check_whole("FromPrior", "at_most", self.at_most, 1000)
+        check_whole("FromPrior", "at_most", self.at_most, 1000)
 
     def first_scale(self, n_dimensions: int) -> float:
         """Nothing to tune."""
@@ -149,240 +146,36 @@ class Stepped(NamedTuple):
     distance: float
 
 
-@dataclass(frozen=True)
-class ConstrainedWalk:
-    """Random-walk Metropolis on the prior, within the threshold; the scale follows the acceptance."""
+class MarkovMoves:
+    """What the Markov ways have in common: new points start at survivors and move until they have forgotten them."""
 
-    moves: Moves = field(default_factory=lambda: Moves(correlation=0.1, at_once=16, at_most=400))
-    acceptance: float = 0.25
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        _check_moves("ConstrainedWalk", self.moves)
-        if not 0.0 < self.acceptance < 1.0:
-            raise BadInput(f"ConstrainedWalk(acceptance={self.acceptance}): give a rate between 0 and 1.")
+    moves: Moves
 
     def first_scale(self, n_dimensions: int) -> float:
-        """The scaling for a Gaussian target."""
-        return 2.38 / np.sqrt(n_dimensions)
+        """Where tuning of the scale begins."""
+        raise NotImplementedError
 
     def next_scale(self, scale: float, stepped: Stepped) -> float:
-        """Toward the goal acceptance."""
-        return min(toward(scale, stepped.acceptance, self.acceptance), 10.0)
-
-    def noise(self, rng: np.random.Generator, n: int, tuning: Tuning) -> dict[str, Array]:
-        """Shaped steps, and uniforms for the prior's Metropolis ratio."""
-        m, d = self.moves.at_once, tuning.mean.shape[1]
-        return {
-            "step": tuning.scale * _shaped(rng.standard_normal((m, n, d)), tuning),
-            "log_uniform": log_uniforms(rng, m, n),
-        }
-
-    def steps(self, world: World, start: Points, threshold: Any, noise: dict[str, Any]) -> Any:
-        """All moves of a call."""
-        xp = world.xp
-
-        def one(state: Any, noise: Any) -> Any:
-            position, log_prior, log_likelihood = state
-            there = position + noise["step"]
-            new_prior, new_likelihood = world.density(there)
-            new_likelihood, n_bad, bad = screen(xp, there, new_likelihood)
-            take = (noise["log_uniform"] < new_prior - log_prior) & (new_likelihood > threshold)
-            state = (
-                xp.where(take[:, None], there, position),
-                xp.where(take, new_prior, log_prior),
-                xp.where(take, new_likelihood, log_likelihood),
-            )
-            return state, (xp.mean(take * 1.0), n_bad, bad)
-
-        state, (accepted, n_bad, bad) = world.scan(one, tuple(start), noise)
-        looked = accepted.shape[0] * start.position.shape[0]
-        return state, xp.mean(accepted), 0.0, looked, xp.sum(n_bad), bad[xp.argmax(n_bad > 0)]
-
-    def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
-    ) -> Replaced:
-        """See `Replacement`."""
-        return _replace(self, model, survivors, threshold, n_new, lanes, scale, key, loop)
-
-
-@dataclass(frozen=True)
-class ConstrainedSlice:
-    """Hit-and-run slice moves within the threshold; the interval follows the distance that moves go."""
-
-    moves: Moves = field(default_factory=lambda: Moves(correlation=0.1, at_once=8, at_most=160))
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        _check_moves("ConstrainedSlice", self.moves)
-
-    def first_scale(self, n_dimensions: int) -> float:
-        """An interval of some standard deviations."""
-        return 4.0
-
-    def next_scale(self, scale: float, stepped: Stepped) -> float:
-        """The interval that suits the mean distance moved; half way there."""
-        if not stepped.distance > 0.0:
-            return 0.5 * scale
-        return float(np.sqrt(scale * np.clip(WIDTH * stepped.distance, 0.01 * scale, 100.0 * scale)))
-
-    def noise(self, rng: np.random.Generator, n: int, tuning: Tuning) -> dict[str, Array]:
-        """Lines as long as the interval, heights under the prior, the point's place in the interval, and where to look."""
-        m, d = self.moves.at_once, tuning.mean.shape[1]
-        direction = rng.standard_normal((m, n, d))
-        direction /= np.sqrt(np.einsum("mnd,mnd->mn", direction, direction))[..., None]
-        return {
-            "line": tuning.scale * _shaped(direction, tuning),
-            "log_height": log_uniforms(rng, m, n),
-            "place": rng.random((m, n)),
-            "look": rng.random((12 * m + MAX_LOOKS, n)),
-        }
-
-    def steps(self, world: World, start: Points, threshold: Any, noise: dict[str, Any]) -> Any:
-        """All moves of a call; every point goes through its own."""
-        xp = world.xp
-        m, n = noise["place"].shape
-        lanes = xp.arange(n)
-
-        def going(carry: Any) -> Any:
-            return xp.any(carry["move"] < m) & (carry["looked"] < noise["look"].shape[0])
-
-        def look(carry: Any) -> Any:
-            x, log_prior, log_likelihood = carry["state"]
-            active = carry["move"] < m
-            now = xp.minimum(carry["move"], m - 1)
-            at = carry["low"] + (carry["high"] - carry["low"]) * noise["look"][carry["looked"]]
-            there = x + at[:, None] * noise["line"][now, lanes]
-            new_prior, new_likelihood = world.density(there, active)
-            new_likelihood, n_bad, bad = screen(xp, there, new_likelihood)
-            inside = (new_prior - log_prior > noise["log_height"][now, lanes]) & (new_likelihood > threshold)
-            take = active & inside
-            tries = carry["tries"] + 1
-            over = active & (inside | (tries >= MAX_LOOKS))
-            place = noise["place"][xp.minimum(carry["move"] + over, m - 1), lanes]
-            return {
-                "state": (
-                    xp.where(take[:, None], there, x),
-                    xp.where(take, new_prior, log_prior),
-                    xp.where(take, new_likelihood, log_likelihood),
-                ),
-                "move": carry["move"] + over,
-                "tries": xp.where(over, 0, tries),
-                "low": xp.where(over, -place, xp.where(at < 0.0, at, carry["low"])),
-                "high": xp.where(over, 1.0 - place, xp.where(at < 0.0, carry["high"], at)),
-                "looked": carry["looked"] + 1,
-                "moved": carry["moved"] + xp.sum(take),
-                "distance": carry["distance"] + xp.sum(xp.where(take, xp.abs(at), 0.0)),
-                "n_bad": carry["n_bad"] + xp.sum(n_bad),
-                "bad": xp.where(n_bad > 0, bad, carry["bad"]),
-            }
-
-        zero = xp.zeros(n, dtype=int)
-        first = {
-            "state": tuple(start),
-            "move": zero,
-            "tries": zero,
-            "low": -noise["place"][0],
-            "high": 1.0 - noise["place"][0],
-            "looked": 0,
-            "moved": 0,
-            "distance": 0.0,
-            "n_bad": 0,
-            "bad": start.position[0],
-        }
-        last = world.while_loop(going, look, first)
-        looked = last["looked"] * n
-        distance = last["distance"] / xp.maximum(last["moved"], 1)
-        return last["state"], last["moved"] / looked, distance, looked, last["n_bad"], last["bad"]
-
-    def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
-    ) -> Replaced:
-        """See `Replacement`."""
-        return _replace(self, model, survivors, threshold, n_new, lanes, scale, key, loop)
-
-
-@dataclass(frozen=True)
-class ConstrainedCrankNicolson:
-    """Crank-Nicolson moves in a Student t frame, within the threshold: see `sampling.kernels.crank_nicolson`.
-
-    A region that is nearly an ellipsoid, or a prior that is nearly normal, differs little from the t that is fitted to its
-    points, and then steps may be long however many the dimensions. Where it differs much they shorten, to those of a walk.
-    The t must not have lighter tails than the prior: with twenty degrees of freedom points stuck far out (on S5, where the
-    likelihood rises toward a bound), which the insertion ranks showed.
-    """
-
-    moves: Moves = field(default_factory=lambda: Moves(correlation=0.15, at_once=4, at_most=400))
-    acceptance: float = 0.25
-    degrees_of_freedom: int = 5
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        _check_moves("ConstrainedCrankNicolson", self.moves)
-        if not 0.0 < self.acceptance < 1.0:
-            raise BadInput(f"ConstrainedCrankNicolson(acceptance={self.acceptance}): give a rate between 0 and 1.")
-        _check_whole("ConstrainedCrankNicolson", "degrees_of_freedom", self.degrees_of_freedom, 1)
-
-    def first_scale(self, n_dimensions: int) -> float:
-        """Nearly independent proposals to begin with."""
-        return 0.9
-
-    def next_scale(self, scale: float, stepped: Stepped) -> float:
-        """Toward the goal acceptance; the scale is the share of fresh noise and stays below one."""
-        return min(toward(scale, stepped.acceptance, self.acceptance), 0.999)
+        """The scale after a call."""
+        raise NotImplementedError
 
     def noise(self, rng: np.random.Generator, n: int, tuning: Tuning) -> dict[str, Any]:
-        """Fresh normals, gammas for the t's latent scale, uniforms; and the tuning."""
-        m, d = self.moves.at_once, tuning.mean.shape[1]
-        return {
-            "each": {
-                "step": rng.standard_normal((m, n, d)),
-                "gamma": rng.standard_gamma(0.5 * (self.degrees_of_freedom + d), (m, n)),
-                "log_uniform": log_uniforms(rng, m, n),
-            },
-            "tuning": tuning,
-        }
+        """The noise of one call."""
+        raise NotImplementedError
 
     def steps(self, world: World, start: Points, threshold: Any, noise: dict[str, Any]) -> Any:
-        """All moves of a call."""
-        xp = world.xp
-        tuning, nu, d = noise["tuning"], self.degrees_of_freedom, start.position.shape[1]
-
-        def one(state: Any, noise: Any) -> Any:
-            position, log_prior, log_likelihood = state
-            z = tuning.whiten(position)
-            radius = xp.sum(z * z, axis=1)
-            fresh = noise["step"] / xp.sqrt(noise["gamma"] / (0.5 * (nu + radius)))[:, None]
-            z_new = xp.sqrt(1.0 - tuning.scale**2) * z + tuning.scale * fresh
-            there = tuning.place(z_new)
-            radius_new = xp.sum(z_new * z_new, axis=1)
-            correction = 0.5 * (nu + d) * (xp.log1p(radius_new / nu) - xp.log1p(radius / nu))
-            new_prior, new_likelihood = world.density(there)
-            new_likelihood, n_bad, bad = screen(xp, there, new_likelihood)
-            take = (noise["log_uniform"] < new_prior - log_prior + correction) & (new_likelihood > threshold)
-            state = (
-                xp.where(take[:, None], there, position),
-                xp.where(take, new_prior, log_prior),
-                xp.where(take, new_likelihood, log_likelihood),
-            )
-            return state, (xp.mean(take * 1.0), n_bad, bad)
-
-        state, (accepted, n_bad, bad) = world.scan(one, tuple(start), noise["each"])
-        looked = accepted.shape[0] * start.position.shape[0]
-        return state, xp.mean(accepted), 0.0, looked, xp.sum(n_bad), bad[xp.argmax(n_bad > 0)]
+        """All moves of a call: state, acceptance, distance moved, evaluations, bad ones, where."""
+        raise NotImplementedError
 
     def replace(
         self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
     ) -> Replaced:
         """See `Replacement`."""
         return _replace(self, model, survivors, threshold, n_new, lanes, scale, key, loop)
-
-
-Markov = ConstrainedWalk | ConstrainedSlice | ConstrainedCrankNicolson
 
 
 def _replace(
-    kernel: Markov,
+    kernel: MarkovMoves,
     model: Model,
     survivors: Points,
     threshold: float,
@@ -411,7 +204,7 @@ def _replace(
 
 
 def _moved(
-    kernel: Markov, model: Model, survivors: Points, threshold: float, lanes: int, scale: float, key: Key, loop: Loop
+    kernel: MarkovMoves, model: Model, survivors: Points, threshold: float, lanes: int, scale: float, key: Key, loop: Loop
 ) -> Replaced:
     rng = key.generator()
     parent, tuning = _starts(survivors, lanes, rng)
@@ -462,7 +255,7 @@ def _starts(survivors: Points, lanes: int, rng: np.random.Generator) -> tuple[In
 
 
 def _step(
-    kernel: Markov, model: Model, start: Points, threshold: float, tuning: Tuning, rng: np.random.Generator, loop: Loop
+    kernel: MarkovMoves, model: Model, start: Points, threshold: float, tuning: Tuning, rng: np.random.Generator, loop: Loop
 ) -> Stepped:
     """One call of a kernel: compiled once for a model, a kernel and a number of points."""
     noise = kernel.noise(rng, len(start.log_prior), tuning)
@@ -490,13 +283,6 @@ def _step(
         loop.n_nan += int(n_bad) - 1
     # Distances were in units of the interval.
     return Stepped(Points(*state), float(acceptance), float(distance) * float(tuning.scale))
-
-
-def _shaped(z: Array, tuning: Tuning) -> Array:
-    """White steps (m, n, d) of points in blocks, in the shape of each block."""
-    m, n, d = z.shape
-    k = len(tuning.mean)
-    return (z.reshape(m, k, -1, d) @ tuning.factor.swapaxes(1, 2)).reshape(m, n, d)
 
 
 def _centred(tuning: Tuning, points: Points) -> Array:
@@ -537,12 +323,8 @@ def _joined(parts: list[Points]) -> Points:
     return parts[0] if len(parts) == 1 else Points(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _check_moves(owner: str, moves: Any) -> None:
-    if not isinstance(moves, Moves):
-        raise BadType(f"{owner}(moves={moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
-
-
-def _check_whole(owner: str, name: str, value: Any, minimum: int) -> None:
+def check_whole(owner: str, name: str, value: Any, minimum: int) -> None:
+    """Refuse a setting that is not a whole number, or too small a one."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadType(f"{owner}({name}={value!r}): give a whole number.")
     if value < minimum:

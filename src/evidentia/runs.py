@@ -58,7 +58,7 @@ def some_runs(
     """The runs of these numbers, one after the other, within one budget; the first that fails is the last."""
     loop = Loop(budget, progress, method.name)
     estimates: list[Estimate] = []
-    with loop.listening(), _compile_clock() as clock, jax.enable_x64(True):
+    with loop.listening(), compile_clock() as clock, jax.enable_x64(True):
         for i in numbers:
             key = Key(seed).child(method.name, i)
             bench = Workbench(model, key, loop)
@@ -176,7 +176,7 @@ def _listen() -> None:
 
 
 @contextmanager
-def _compile_clock() -> Iterator[_Clock]:
+def compile_clock() -> Iterator[_Clock]:
     """Seconds that JAX spends tracing and compiling while this is open."""
     _listen()
     clock = _Clock()

@@ -18,13 +18,14 @@ import sys
 
 import common
 
-PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start", "gibbs_sweeps")
+PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start", "gibbs_sweeps", "spread")
 QUICK = {
     "gibbs_sweeps": ["--repeats", "3"],
     "overhead": ["--repeats", "3", "--bare-repeats", "5"],
     "smc_against_peers": ["--seeds", "2", "--problem", "eight-schools"],
     "scaling": ["--rows", "500", "5000", "--particles", "200", "--dimensions", "20", "--memory-particles", "1000"],
     "cold_start": ["--repeats", "1"],
+    "spread": ["--n", "40"],
 }
 
 

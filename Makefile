@@ -8,7 +8,7 @@ READY_TO_BENCH := .venv/.installed-bench
 .PHONY: help test contract lint demo docs calibrate bench clean
 
 help:
-	@echo "make demo       compare the two radiata pine models"
+	@echo "make demo       compare the review's pine and Pima models, write a report of each"
 	@echo "make test       lint, check types, run the tests"
 	@echo "make contract   every method on every exact model and trap (half an hour)"
 	@echo "make docs       renew the tables of methods in README.md and docs/methods.md"
@@ -27,7 +27,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 demo: $(READY)
-	@$(BIN)/evidentia demo
+	@$(BIN)/evidentia demo --out reports
 
 docs: $(READY)
 	@$(BIN)/evidentia methods --into README.md docs/methods.md

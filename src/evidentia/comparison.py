@@ -266,11 +266,15 @@ class Comparison:
             }
             for f in self.log_bayes_factors()
         ]
-        return json.dumps(
-            {"models": self._records(), "log_bayes_factors": factors, "decided": self.decided, "sentence": self.sentence()},
-            indent=2,
-            allow_nan=False,
-        )
+        content = {
+            "format": "evidentia comparison",
+            "schema": 1,
+            "models": self._records(),
+            "log_bayes_factors": factors,
+            "decided": self.decided,
+            "sentence": self.sentence(),
+        }
+        return json.dumps(content, indent=2, allow_nan=False)
 
     def report(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -49,3 +50,18 @@ def test_json_alone_on_stdout_and_names_of_ones_own(capsys, tmp_path):
 def test_bad_input_gets_a_sentence(words, message, capsys):
     assert compare(*words) == Exit.BAD_INPUT
     assert message in capsys.readouterr().err
+
+
+def test_a_page_with_a_second_opinion(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    words = ["--seed", "1", "--check", "smc", "--html", str(page), "--question", "Is there a slope?"]
+    assert main(["compare", *TWO, *words]) == Exit.OK
+    text = page.read_text(encoding="utf-8")
+    assert "Is there a slope?" in text and "they agree" in text
+    assert f"report: {page}" in capsys.readouterr().err
+
+
+def test_undecided_has_a_code_of_its_own(tmp_path):
+    runs = [ev.evidence(ev.zoo.example(f"E8s-{name}").model, "importance", seed=1, progress=False) for name in ("none", "slope")]
+    same = [replace(run, log_evidence=-5.0).save(tmp_path / f"{i}.json") for i, run in enumerate(runs)]
+    assert compare(*map(str, same)) == Exit.UNDECIDED

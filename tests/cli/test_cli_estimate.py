@@ -14,7 +14,7 @@ import pytest
 
 from evidentia import zoo
 from evidentia.cli import main
-from evidentia.cli.estimate import settings_from
+from evidentia.cli.options import budget_from, settings_from
 from evidentia.errors import BadInput
 from evidentia.result import Evidence, Status
 
@@ -163,7 +163,7 @@ def test_the_exit_code_tells_the_verdict(answer, status, code, capsys):
 
 
 def test_a_budget_stops_the_run_and_the_result_says_so(capsys):
-    assert estimate("zoo:E1", "--method", "smc", "--budget-likelihoods", 2000, "--seed", 1) == 3
+    assert estimate("zoo:E1", "--method", "smc", "--budget", "2000", "--seed", 1) == 3
     assert "give a larger one" in capsys.readouterr().out
 
 
@@ -237,8 +237,10 @@ def test_files_that_cannot_be_used_get_a_sentence(file, tmp_path, capsys):
         (["zoo:E1", "--method", "importance", "n_draws=-1"], "n_draws=-1"),
         (["zoo:E1", "--seed", "-1"], "seed=-1"),
         (["zoo:E1", "--repeats", "0"], "repeats=0"),
-        (["zoo:E1", "--budget-seconds", "0"], "--budget-seconds 0: a budget must be above zero"),
-        (["zoo:E1", "--budget-likelihoods", "nan"], "a budget must be above zero"),
+        (["zoo:E1", "--budget", "0s"], "--budget 0s: a budget must be above zero"),
+        (["zoo:E1", "--budget", "nan"], "a budget must be above zero"),
+        (["zoo:E1", "--budget", "soon"], "write a number of evaluations"),
+        (["zoo:E1", "--budget", "1m", "--budget", "2h"], "a time is given twice"),
         (["zoo:E1", "--save", "absent/run.json"], "there is no directory"),
         (["zoo:E1", "--save", "run.pkl"], "pickles run code"),
     ],
@@ -262,6 +264,13 @@ def test_settings_are_python_literals():
     for word in ("a=f()", "a=x", "a=1;2", "a=", "a=(" * 300, "1a=2", "=2", "a=" + "-" * 100_000 + "1"):
         with pytest.raises(BadInput):
             settings_from([word])
+
+
+def test_budgets_are_numbers_or_times():
+    assert budget_from([]) is None
+    both = budget_from(["1e6", "10m"])
+    assert (both.likelihoods, both.seconds) == (1e6, 600.0)
+    assert (budget_from(["2h"]).seconds, budget_from(["90s"]).likelihoods) == (7200.0, math.inf)
 
 
 def test_argparse_refuses_with_the_same_code(capsys):

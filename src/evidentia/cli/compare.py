@@ -5,61 +5,110 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from pathlib import Path
+from typing import Any
 
-from evidentia.cli.estimate import method_from
-from evidentia.cli.exits import Exit
-from evidentia.cli.finding import find_model
-from evidentia.cli.terminal import printable
+from evidentia.cli.exits import Exit, exit_of_comparison
+from evidentia.cli.finding import find_items
+from evidentia.cli.options import add_method, add_output, add_run, budget_from, command, method_from
+from evidentia.cli.terminal import comparison_text, one_line, printable, show, width_of
 from evidentia.compare import DECIDED, compare
-from evidentia.comparison import Comparison
-from evidentia.errors import BadInput
+from evidentia.estimate import evidence
+from evidentia.methods._base import method_named
 from evidentia.model import Model
+from evidentia.report.page import check_path
 from evidentia.result import Evidence
+from evidentia.seeding import Key, check_seed
+
+EXAMPLES = (
+    "evidentia compare models.py:linear models.py:quadratic --seed 1",
+    "evidentia compare simple=run.json line=models.py:linear --json",
+    "evidentia compare zoo:pima zoo:pima-NP-PGC-BMI-DP-AGE-tau-0.01 --check smc --html pima.html",
+)
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "compare",
+        "models, or kept results, side by side",
+        "Compare models: log Bayes factors and posterior probabilities, with errors and a verdict.",
+        EXAMPLES,
+    )
+    add_targets(parser)
+    parser.add_argument("--until-decided", action="store_true", help="more runs where the decision is not clear")
+    parser.add_argument(
+        "--check", metavar="METHOD", help="a second opinion: run every model by this method as well, and say if they agree"
+    )
+    parser.add_argument(
+        "--html", metavar="PATH", help="write one page that stands alone: answer, reasons, citations, how to repeat it"
+    )
+    parser.add_argument("--question", default="", metavar="TEXT", help="what is asked, as the page's first line")
+    parser.add_argument("--explain", action="store_true", help="all pairs in words, and every reason for doubt")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="the table in Markdown")
+    form.add_argument("--latex", action="store_true", help="the table in LaTeX")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def add_targets(parser: argparse.ArgumentParser) -> None:
+    """What is compared and how it is run; also for other commands that begin with a comparison."""
+    parser.add_argument(
+        "targets",
+        nargs="+",
+        metavar="[name=]TARGET",
+        help="FILE.py[:name], zoo:ID, or a result kept by `estimate --save` (.json)",
+    )
+    add_method(parser, "for the models that are run")
+    parser.add_argument("--prior", nargs="+", type=float, metavar="P", help="prior probabilities, in the same order")
+    add_run(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Compare, print."""
+    """Compare, print, write the page."""
     method = method_from(options.method)
+    second = None if options.check is None else method_named(options.check)
+    budget = budget_from(options.budget)
+    path = None if options.html is None else check_path(options.html)
+    seed = check_seed(options.seed)
+    progress = False if options.quiet else None
     with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
+        items = find_items(options.targets)
         comparison = compare(
-            items_from(options.targets),
+            items,
             method,
             prior=options.prior,
-            seed=options.seed,
+            seed=seed,
             repeats=options.repeats,
             until=DECIDED if options.until_decided else None,
-            progress=False if options.quiet else None,
+            progress=progress,
+            budget=budget,
         )
-    text = printable(comparison.explain() if options.explain else str(comparison))
+        opinions: dict[str, Evidence] = {}
+        for name, item in items.items() if second is not None else ():
+            if isinstance(item, Model):
+                other = int(Key(seed).child("second opinion", name).generator().integers(2**63))
+                opinions[name] = evidence(item, second, seed=other, progress=progress, budget=budget)
+    _print(comparison, options)
+    notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
+    notes += [f"second opinion on {name}: {opinion}" for name, opinion in opinions.items()]
+    if path is not None:
+        notes.append(f"report: {comparison.report(path, question=options.question, second_opinions=opinions)}")
+    if not options.quiet:
+        for line in notes:
+            print(one_line(line), file=sys.stderr)
+    return exit_of_comparison(comparison)
+
+
+def _print(comparison: Any, options: argparse.Namespace) -> None:
+    other_form = options.json or options.markdown or options.latex
     if options.json:
         print(comparison.to_json())
     elif options.markdown:
         print(printable(comparison.to_markdown()))
     elif options.latex:
         print(printable(comparison.to_latex()))
-    else:
-        print(text)
-    if (options.json or options.markdown or options.latex) and not options.quiet:
-        print(text, file=sys.stderr)
-    return exit_of(comparison)
-
-
-def items_from(targets: list[str]) -> dict[str, Model | Evidence]:
-    """What each word names, by the name it will have in the table: ``name=TARGET``, or the model's own."""
-    items: dict[str, Model | Evidence] = {}
-    for word in targets:
-        name, equals, target = word.partition("=")
-        if not equals or not name or Path(word).is_file():
-            name, target = "", word
-        item = Evidence.load(target) if target.endswith(".json") else find_model(target).model
-        label = name or (item.model if isinstance(item, Evidence) else item.name)
-        if label in items:
-            raise BadInput(f"{word!r}: there is a model called {label!r} already; name it anew, as in other={target}.")
-        items[label] = item
-    return items
-
-
-def exit_of(comparison: Comparison) -> Exit:
-    """0 when it is decided and every evidence is ok."""
-    return Exit.OK if comparison.decided and not comparison.suspects else Exit.SUSPECT
+    if not other_form or not options.quiet:
+        stream = sys.stderr if other_form else sys.stdout
+        show(comparison_text(comparison, options.explain, width_of(stream)), stream)

@@ -5,12 +5,22 @@ from __future__ import annotations
 import runpy
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evidentia.errors import BadInput, EvidentiaError
 from evidentia.model import Model
+from evidentia.result import Evidence
+
+# Short names for examples whose full ones say all their settings.
+SHORT = {
+    "pima": "pima-NP-PGC-BMI-DP-tau-0.01",
+    "pima-age": "pima-NP-PGC-BMI-DP-AGE-tau-0.01",
+    "pine": "pine-density-friel_wyse-review",
+    "pine-adjusted": "pine-adjusted_density-friel_wyse-review",
+}
 
 
 @dataclass(frozen=True)
@@ -29,10 +39,35 @@ def find_model(target: str) -> Found:
     return Found(_model_in(_run_file(file), file, name))
 
 
+def find_function(target: str) -> Callable[..., Any]:
+    """The function of ``FILE:name``."""
+    file, name = _split(target)
+    names = _run_file(file)
+    if name not in names or not callable(names[name]):
+        raise BadInput(f"{target!r}: {file} defines no function {name!r}.")
+    found: Callable[..., Any] = names[name]
+    return found
+
+
+def find_items(targets: list[str]) -> dict[str, Model | Evidence]:
+    """What each word names, by the name it will have in the table: ``name=TARGET``, or the model's own."""
+    items: dict[str, Model | Evidence] = {}
+    for word in targets:
+        name, equals, target = word.partition("=")
+        if not equals or not name or Path(word).is_file():
+            name, target = "", word
+        item = Evidence.load(target) if target.endswith(".json") else find_model(target).model
+        label = name or (item.model if isinstance(item, Evidence) else item.name)
+        if label in items:
+            raise BadInput(f"{word!r}: there is a model called {label!r} already; name it anew, as in other={target}.")
+        items[label] = item
+    return items
+
+
 def _from_zoo(id: str) -> Found:
     from evidentia import zoo
 
-    example = zoo.example(id)
+    example = zoo.example(SHORT.get(id, id))
     note = "" if example.log_evidence is None else f"exact: log Z = {example.log_evidence:.6f} ({example.formula})."
     return Found(example.model, note)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import shutil
+import json
 import sys
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from evidentia.cli.exits import Exit
-from evidentia.cli.terminal import table
+from evidentia.cli.options import command
+from evidentia.cli.terminal import table, width_of
 from evidentia.errors import BadInput
 from evidentia.methods._base import Method, registry
 
@@ -16,17 +19,46 @@ BEGIN = "<!-- table of `evidentia methods --markdown` -->"
 END = "<!-- end of table -->"
 
 
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "methods",
+        "what methods there are, what they need, when to use which",
+        "The methods: what each needs of a model, and when to use it.",
+        exits=False,
+    )
+    parser.add_argument("--markdown", action="store_true", help="the table of the documentation")
+    parser.add_argument("--into", nargs="+", default=[], metavar="FILE", help="put that table between the markers of these files")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(run=run)
+
+
 def run(options: argparse.Namespace) -> Exit:
     """Print the table, or put it into files."""
     for name in options.into:
         replace_table(Path(name))
-    if options.markdown:
+    if options.json:
+        print(json.dumps({"methods": [plain(method) for method in registry().values()]}, indent=2))
+    elif options.markdown:
         print(markdown_table())
     elif not options.into:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         rows = [(method.name, _needs(method), method.when) for method in registry().values()]
-        print(table(("method", "needs", "use it when"), rows, width))
+        print(table(("method", "needs", "use it when"), rows, width_of(sys.stdout)))
     return Exit.OK
+
+
+def plain(method: type[Method]) -> dict[str, Any]:
+    """A method as JSON values."""
+    settings = [field.name for field in fields(method) if field.init]
+    return {
+        "name": method.name,
+        "class": method.__name__,
+        "needs": sorted(need.value for need in method.needs),
+        "when": method.when,
+        "cites": list(method.cites),
+        "settings": settings,
+    }
 
 
 def markdown_table() -> str:

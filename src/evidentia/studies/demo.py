@@ -1,45 +1,87 @@
-"""The demonstration: which density predicts the strength of radiata pine, and by how much?
+"""The demonstration: two questions of the review whose answers are known.
 
-The two models of the review's section 4.1, whose evidences are known exactly, so that a newcomer sees at once how far
-the estimate is from the truth, and whether the error it reports is an honest one.
+Radiata pine (section 4.1): which density predicts the strength of timber? Both evidences are exact. Pima (section 4.2): does age
+help to predict diabetes? The evidences are known to 0.0003. A newcomer sees at once how far the estimate is from the truth, and
+whether the error it reports is an honest one.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from evidentia import zoo
+from evidentia.comparison import Comparison
 from evidentia.estimate import evidence
+from evidentia.methods.smc import SMC
 from evidentia.result import Evidence
+from evidentia.zoo.pima import MODEL_1, MODEL_2
 
 
 @dataclass(frozen=True)
 class Demonstration:
-    """The evidences of both models, and the printed page."""
+    """The question, the evidences of both models, a second opinion on each where one was asked for, and the printed page."""
 
-    evidences: tuple[Evidence, Evidence]
+    question: str
+    comparison: Comparison
     text: str
+    opinions: dict[str, Evidence] = field(default_factory=dict)
+
+    @property
+    def evidences(self) -> tuple[Evidence, ...]:
+        """Of the models, in order."""
+        return tuple(self.comparison.evidences.values())
+
+    def report(self, path: Path) -> Path:
+        """Write the page."""
+        return self.comparison.report(path, question=self.question, second_opinions=self.opinions)
 
 
-def compare_pine(seed: int = 1) -> Demonstration:
-    """Estimate both evidences and their ratio, and lay them beside the exact values."""
-    examples = (zoo.pine("density"), zoo.pine("adjusted_density"))
+def compare_pine(seed: int = 1, second_opinion: bool = False) -> Demonstration:
+    """Is the strength of timber predicted by its density, or by its density adjusted for resin?"""
+    question = "Radiata pine: is the strength of timber predicted by its density, or by its density adjusted for resin?"
+    examples = [zoo.pine("density"), zoo.pine("adjusted_density")]
+    return _demonstrate(question, ("density", "adjusted density"), examples, (2, 1), seed, second_opinion)
+
+
+def compare_pima(seed: int = 1, second_opinion: bool = False) -> Demonstration:
+    """Does age help to predict diabetes, beside four other measurements?"""
+    question = (
+        "Pima: does age help to predict diabetes, beside pregnancies, glucose, body mass and pedigree (prior precision 0.01)?"
+    )
+    examples = [zoo.pima(MODEL_1), zoo.pima(MODEL_2)]
+    return _demonstrate(question, ("without age", "with age"), examples, (1, 2), seed, second_opinion)
+
+
+def _demonstrate(
+    question: str,
+    names: tuple[str, str],
+    examples: Sequence[zoo.Example],
+    of: tuple[int, int],
+    seed: int,
+    second_opinion: bool,
+) -> Demonstration:
+    """Estimate both evidences and the Bayes factor of one against the other, and lay them beside what is known."""
     # A seed each: on one seed the two errors would move together, and not add up as independent ones do.
-    first, second = (evidence(example.model, seed=seed + i) for i, example in enumerate(examples))
-    exact = [example.log_evidence or math.nan for example in examples]
-    lines = [
-        "Radiata pine: is the strength of timber predicted by its density, or by its density adjusted for resin?",
+    found = [evidence(example.model, seed=seed + i) for i, example in enumerate(examples)]
+    opinions = {}
+    if second_opinion:
+        opinions = {n: evidence(e.model, SMC(), seed=seed + 2 + i) for i, (n, e) in enumerate(zip(names, examples, strict=True))}
+    known = [math.nan if example.log_evidence is None else example.log_evidence for example in examples]
+    lines = [question, "", _line("model", "log evidence", "error", "exact", "method", "verdict")]
+    lines += [_row(f"{i + 1}  {names[i]}", found[i], known[i]) for i in range(2)]
+    a, b = of[0] - 1, of[1] - 1
+    start = f"Bayes factor of {of[0]} against {of[1]}:"
+    lines += [
         "",
-        _line("model", "log evidence", "error", "exact", "method", "verdict"),
-        _row("1  density", first, exact[0]),
-        _row("2  adjusted density", second, exact[1]),
-        "",
-        f"Bayes factor of 2 against 1:  {_bayes_factor(first, second)}",
-        f"{'exact:':>28}  {math.exp(exact[1] - exact[0]):.2f}",
+        f"{start}  {_bayes_factor(found[b], found[a])}",
+        f"{'exact:':>{len(start)}}  {math.exp(known[a] - known[b]):.2f}",
     ]
-    reasons = dict.fromkeys(reason.sentence for result in (first, second) for reason in result.status.reasons)
-    return Demonstration((first, second), "\n".join([*lines, *reasons]))
+    reasons = dict.fromkeys(reason.sentence for result in found for reason in result.status.reasons)
+    comparison = Comparison.of(dict(zip(names, found, strict=True)))
+    return Demonstration(question, comparison, "\n".join([*lines, *reasons]), opinions)
 
 
 def _line(model: str, value: str, error: str, exact: str, method: str, verdict: str) -> str:
@@ -52,7 +94,7 @@ def _row(model: str, result: Evidence, exact: float) -> str:
 
 
 def _bayes_factor(first: Evidence, second: Evidence) -> str:
-    """The ratio of evidences; its error is relative, as an error of a logarithm is."""
+    """The ratio of evidences, second over first; its error is relative, as an error of a logarithm is."""
     factor = math.exp(second.log_evidence - first.log_evidence)
     if first.error is None or second.error is None:
         return f"{factor:.2f} ± ?"

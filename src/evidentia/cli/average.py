@@ -1,0 +1,97 @@
+"""``evidentia average``: a quantity averaged over models, each in proportion to its posterior probability."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from evidentia.average import Average, average
+from evidentia.cli.compare import add_targets
+from evidentia.cli.exits import Exit, exit_of_comparison
+from evidentia.cli.finding import find_function, find_items
+from evidentia.cli.options import add_output, budget_from, command, method_from
+from evidentia.cli.terminal import comparison_text, show, table, width_of
+from evidentia.compare import compare
+from evidentia.comparison import Comparison
+from evidentia.seeding import check_seed
+
+EXAMPLES = (
+    "evidentia average --quantity slope models.py:linear models.py:quadratic",
+    "evidentia average --quantity models.py:forecast linear=run_1.json quadratic=run_2.json --json",
+)
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "average",
+        "a quantity averaged over models",
+        "Average a quantity over models by their posterior probabilities: mean, standard deviation, interval.",
+        EXAMPLES,
+    )
+    add_targets(parser)
+    parser.add_argument(
+        "--quantity",
+        required=True,
+        metavar="NAME",
+        help="a parameter that every model has, or FILE.py:function of the named parameters (arrays, one row a draw)",
+    )
+    parser.add_argument("--draws", type=int, default=10_000, metavar="N", help="pooled draws")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Compare, average, print."""
+    method, budget, seed = method_from(options.method), budget_from(options.budget), check_seed(options.seed)
+    with contextlib.redirect_stdout(sys.stderr):
+        quantity: str | Callable[..., Any] = options.quantity
+        if ".py:" in options.quantity:
+            quantity = find_function(options.quantity)
+        items = find_items(options.targets)
+        progress = False if options.quiet else None
+        comparison = compare(
+            items, method, prior=options.prior, seed=seed, repeats=options.repeats, progress=progress, budget=budget
+        )
+        found = average(comparison, quantity, n_draws=options.draws, seed=seed)
+    if options.json:
+        print(json.dumps(plain(found, comparison, options.quantity, seed), indent=2, allow_nan=False))
+    if not options.json or not options.quiet:
+        stream = sys.stderr if options.json else sys.stdout
+        show(comparison_text(comparison, False, width_of(stream)), stream)
+        show(f"\n{_text(found, options.quantity)}", stream)
+    return exit_of_comparison(comparison)
+
+
+def plain(found: Average, comparison: Comparison, quantity: str, seed: int) -> dict[str, Any]:
+    """The average as JSON values."""
+    low, high = found.interval()
+    return {
+        "format": "evidentia average",
+        "schema": 1,
+        "quantity": quantity,
+        "seed": seed,
+        "n_draws": len(found.values),
+        "mean": found.mean.tolist(),
+        "sd": found.sd.tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "level": 0.95,
+        "mean_by_model": {name: value.tolist() for name, value in found.by_model.items()},
+        "probabilities": {name: float(p) for name, p in zip(comparison.names, comparison.probabilities, strict=True)},
+        "suspects": list(found.suspects),
+    }
+
+
+def _text(found: Average, quantity: str) -> str:
+    low, high = found.interval()
+    flat = [array.reshape(-1) for array in (found.mean, found.sd, low, high)]
+    names = [quantity] if found.mean.ndim == 0 else [f"{quantity}[{i}]" for i in range(flat[0].size)]
+    rows = [(name, *(f"{array[i]:.5g}" for array in flat)) for i, name in enumerate(names)]
+    doubt = f"\nnot to be trusted: {', '.join(found.suspects)}" if found.suspects else ""
+    return table(("averaged over models", "mean", "sd", "2.5 %", "97.5 %"), rows) + doubt

@@ -1,0 +1,42 @@
+"""``evidentia cite``: whom to cite for kept results, or for methods, as BibTeX."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from evidentia.citations import bibtex
+from evidentia.cli.exits import Exit
+from evidentia.cli.options import command
+from evidentia.cli.terminal import printable
+from evidentia.methods._base import method_named, registry
+from evidentia.result import Evidence
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "cite",
+        "whom to cite for a result, as BibTeX",
+        "BibTeX entries of what a result, or a method, rests on.",
+        ["evidentia cite run.json > references.bib", "evidentia cite smc nested"],
+    )
+    parser.add_argument("results", nargs="+", metavar="RESULT", help="a .json file of `estimate --save`, or a method's name")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Print the entries, each once."""
+    keys: list[str] = []
+    for word in options.results:
+        if word in registry() or not word.endswith(".json"):
+            keys += type(method_named(word)).cites
+        else:
+            keys += Evidence.load(word).cites
+    keys = list(dict.fromkeys(keys))
+    text = bibtex(keys)
+    print(json.dumps({"cites": keys, "bibtex": text}, indent=2) if options.json else printable(text))
+    return Exit.OK

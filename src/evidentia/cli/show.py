@@ -1,0 +1,62 @@
+"""``evidentia show``: a kept result, read back: the line, the reasons, the diagnostics in words, settings and cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from typing import Any
+
+from evidentia.cli.exits import Exit, exit_of
+from evidentia.cli.options import command
+from evidentia.cli.terminal import show
+from evidentia.codec import to_plain
+from evidentia.report.recipe import command_line
+from evidentia.report.words import why_trust
+from evidentia.result import Evidence
+from evidentia.storage import document
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "show",
+        "a kept result, explained",
+        "Show a result that was kept: the number, the verdict and why, diagnostics, settings, cost, how to repeat it.",
+        ["evidentia show run.json", "evidentia show run.json --json"],
+    )
+    parser.add_argument("result", metavar="RESULT", help="a .json file of `estimate --save`")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout, as `estimate --json` prints it")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Load and explain; the exit code tells the verdict, as when it was run."""
+    result = Evidence.load(options.result)
+    if options.json:
+        plain, _ = to_plain(replace(result, record=None))
+        sys.stdout.write(document(plain))
+    else:
+        show(described(result))
+    return exit_of(result)
+
+
+def described(result: Evidence) -> str:
+    """All that a result says of itself."""
+    lines = [
+        result.explain(),
+        "",
+        f"model     {result.model}, {result.n_dimensions} parameters, data {result.data_id or 'its own'}",
+    ]
+    lines.append(f"settings  {json.dumps(dict(result.settings), default=str)}")
+    lines.append(f"versions  {', '.join(f'{name} {number}' for name, number in result.versions.items())}")
+    lines += ["", *why_trust(result)]
+    if len(result.repeats) > 1:
+        shown = [
+            f"{run.log_evidence:.4f} ± {'?' if run.log_evidence_se is None else f'{run.log_evidence_se:.2g}'}"
+            for run in result.repeats
+        ]
+        lines += ["", "runs: " + ", ".join(shown)]
+    return "\n".join([*lines, "", f"again: {command_line(result)}", "whom to cite: evidentia cite"])

@@ -6,6 +6,7 @@ The script is made from the parser, so it knows what the parser knows, and asks 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from evidentia.cli.exits import Exit
@@ -32,28 +33,24 @@ def add(commands: Any) -> None:
         exits=False,
     )
     parser.add_argument("shell", choices=sorted(HOW))
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parsers=commands.choices)  # a view: when it is read, all commands are in it
 
 
 def run(options: argparse.Namespace) -> Exit:
     """Print the script."""
-    from evidentia.cli.main import parser  # it gathers this file too
-
-    words = options_of(parser())
+    words = options_of(options.parsers)
     print(HOW[options.shell])
     print(_fish(words) if options.shell == "fish" else _bash(words, options.shell))
     return Exit.OK
 
 
-def options_of(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
+def options_of(parsers: Mapping[str, argparse.ArgumentParser]) -> dict[str, list[str]]:
     """Every command and its long options; positional choices count as words too."""
     found: dict[str, list[str]] = {}
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, sub in action.choices.items():
-                words = [option for a in sub._actions for option in a.option_strings if option.startswith("--")]
-                words += [str(choice) for a in sub._actions if not a.option_strings for choice in a.choices or ()]
-                found[name] = words
+    for name, sub in parsers.items():
+        words = [option for action in sub._actions for option in action.option_strings if option.startswith("--")]
+        words += [str(choice) for action in sub._actions if not action.option_strings for choice in action.choices or ()]
+        found[name] = words
     return found
 
 

@@ -49,3 +49,26 @@ def difference_df(errors: tuple[float, float], degrees_of_freedom: tuple[float, 
     total = sum(variances)
     parts = [v * v / df for v, df in zip(variances, degrees_of_freedom, strict=True) if math.isfinite(df) and v > 0.0]
     return total * total / sum(parts) if parts and sum(parts) > 0.0 else math.inf
+
+
+def average_over_models(
+    values: ArrayLike, chances: ArrayLike, log_errors: ArrayLike, value_errors: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """The mean over models of values (models, ...), and its standard error by the delta method.
+
+        m = Σ p_k v_k,      var(m) = Σ p_k² (v_k - m)² s_k² + Σ p_k² e_k²
+
+    with s_k the error of model k's log evidence and e_k that of its value; dm / d log Z_k = p_k (v_k - m). Linear, so good while
+    the errors are well below one. A model without an error makes the answer's NaN, unless it hardly counts (p < 0.001).
+    """
+    v, p = np.asarray(values, np.float64), np.asarray(chances, np.float64)
+    spread = np.where((p < 1e-3) & ~np.isfinite(np.asarray(log_errors)), 0.0, np.asarray(log_errors, np.float64))
+    column = (slice(None), *([None] * (v.ndim - 1)))
+    v = np.where((p < 1e-3)[column] & ~np.isfinite(v), 0.0, v)
+    mean = np.tensordot(p, v, 1)
+    variance = np.sum((p * spread)[column] ** 2 * (v - mean) ** 2, axis=0)
+    if value_errors is not None:
+        e = np.asarray(value_errors, np.float64)
+        e = np.where((p < 1e-3)[column] & ~np.isfinite(e), 0.0, e)
+        variance = variance + np.sum((p[column] * e) ** 2, axis=0)
+    return np.asarray(mean), np.asarray(np.sqrt(variance))

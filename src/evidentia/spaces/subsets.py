@@ -8,31 +8,39 @@ compiled calls. Models whose weights refuse (Pareto k, effective sample, no peak
     family = Subsets(model, ("age", "income", ...), mask="mask")
     result = family.enumerate(seed=1)
     result.inclusion, result.top(5)
+    family.search(seed=1)            # 2^20 models and more: walks over models (`spaces.search`)
+    family.jump(seed=1)              # reversible jump over models and parameters together (`spaces.jump`)
 
-*Errors.* Those of the log evidences, carried to probabilities and inclusion probabilities by simulation.
+*When it lies.* Every model's peak is climbed from the origin, one each. The most probable models are climbed again from draws of
+the prior, and the verdict says so when that ends elsewhere; for posteriors of several modes use `evidentia.compare`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from evidentia.average import posterior_draws
 from evidentia.errors import BadInput, BadType
 from evidentia.estimate import evidence
 from evidentia.methods._base import check_count
 from evidentia.model import Model
-from evidentia.numerics.model_weights import probabilities, simulated_probabilities
+from evidentia.numerics.model_weights import probabilities
 from evidentia.records import Array
+from evidentia.result import Evidence, Status
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.many import importance_of_all
+from evidentia.sampling.many import Peaks, importance_of_all
 from evidentia.sampling.verdict import MAX_PARETO_K, MIN_ESS
 from evidentia.seeding import Key, check_seed
+from evidentia.spaces.one_peak import LOOKED_AT, modes_status
+from evidentia.spaces.search import SubsetSearch, search_subsets
+from evidentia.spaces.subset_results import SubsetEvidences, model_name
 
 MOST = 16  # covariates: 65,536 models
-N_SIMULATED = 2000
+# A suspect model that holds less than this hardly moves any answer.
+NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -68,9 +76,8 @@ class Subsets:
             if unknown:
                 raise BadInput(f"Subsets.at(): no covariate {unknown[0]!r}; there are {', '.join(self.covariates)}.")
             mask = np.array([float(name in included) for name in self.covariates])
-        names = [c for c, m in zip(self.covariates, mask, strict=True) if m]
-        data_id = self.model.data_id
-        return self.model.with_data({**self.model.data, self.mask: mask}, name=" + ".join(["1", *names]), data_id=data_id)
+        data = {**self.model.data, self.mask: mask}
+        return self.model.with_data(data, name=model_name(self.covariates, mask), data_id=self.model.data_id)
 
     def enumerate(
         self,
@@ -91,95 +98,104 @@ class Subsets:
         """
         p = len(self.covariates)
         if p > MOST:
-            raise BadInput(f"{p} covariates are {2**p:,} models, too many to enumerate: at most {MOST} covariates.")
+            raise BadInput(
+                f"{p} covariates are {2**p:,} models, too many to enumerate (at most {MOST} covariates): use search()."
+            )
         check_count("Subsets.enumerate", "n_draws", n_draws, 500, "Pareto k and the error need draws to look at")
-        masks = ((np.arange(2**p)[:, None] >> np.arange(p)) & 1).astype(np.float64)
-        chances = np.ones(len(masks)) if prior is None else np.array([float(prior(mask)) for mask in masks])
-        if not (np.isfinite(chances).all() and (chances >= 0.0).all() and chances.sum() > 0.0):
-            raise BadInput("Subsets.enumerate(prior=...): it must give a finite number, not negative, for every mask.")
+        masks = all_masks(p)
+        chances = prior_of(masks, prior, "Subsets.enumerate")
         key = Key(check_seed(seed)).child("subsets")
         loop = Loop(None, progress, "subsets")
         found = importance_of_all(self.model, self.mask, masks, n_draws, key.child("all"), loop)
         log_z, se = found.log_evidence.copy(), found.se.copy()
-        refused = ~found.climbed | (found.ess < MIN_ESS) | (found.pareto_k >= MAX_PARETO_K)
+        moments = [found.mean.copy(), found.mean_se.copy(), found.variance.copy()]
+        refused = ~found.peaks.climbed | (found.ess < MIN_ESS) | (found.pareto_k >= MAX_PARETO_K)
         suspect = []
         for i in np.flatnonzero(refused):
             seed_i = int(key.child("one", int(i)).generator().integers(2**63))
             run = evidence(self.at(masks[i]), seed=seed_i, progress=progress)
             log_z[i], se[i] = run.log_evidence, np.nan if run.error is None else run.error
+            for array, value in zip(moments, moments_of(run), strict=True):
+                array[i] = value
             if not run.status.is_ok:
                 suspect.append(int(i))
+        loop.done()
         refined = tuple(int(i) for i in np.flatnonzero(refused))
-        chances = chances / chances.sum()
-        return SubsetEvidences(self.covariates, masks, log_z, se, chances, found.mean, refined, tuple(suspect))
+        p_of = probabilities(np.where(np.isnan(log_z), -np.inf, log_z), chances)
+        status = self._verdict(masks, p_of, suspect, found.peaks, key.child("look"), loop)
+        arrays = (masks, log_z, se, chances, *moments)
+        return SubsetEvidences(self.covariates, *arrays, refined, tuple(suspect), status)
 
+    def search(
+        self,
+        *,
+        prior: Callable[[Array], float] | None = None,
+        n_chains: int = 32,
+        n_moves: int | None = None,
+        n_refined: int = 64,
+        n_draws: int = 4000,
+        seed: int | None = None,
+        progress: bool | None = None,
+    ) -> SubsetSearch:
+        """Walk over the models by adding, deleting and swapping covariates; for families too large to enumerate.
 
-@dataclass(frozen=True)
-class SubsetEvidences:
-    """What enumeration found: one row a model, in the order of the masks read as binary numbers (first covariate lowest).
-
-    `refined` are the rows that were run one by one, `suspect` those of them whose run doubts itself.
-    """
-
-    covariates: tuple[str, ...]
-    masks: Array
-    log_evidence: Array
-    se: Array
-    prior: Array
-    coefficients: Array
-    refined: tuple[int, ...]
-    suspect: tuple[int, ...]
-
-    @cached_property
-    def probabilities(self) -> Array:
-        """Posterior probability of every model."""
-        return probabilities(self.log_evidence, self.prior)
-
-    @property
-    def inclusion(self) -> dict[str, float]:
-        """Posterior probability that a covariate is in the model."""
-        return dict(zip(self.covariates, map(float, self.probabilities @ self.masks), strict=True))
-
-    @cached_property
-    def inclusion_se(self) -> dict[str, float]:
-        """Standard errors of the inclusion probabilities, from those of the evidences (where they have one)."""
-        from evidentia.seeding import Key
-
-        spread = np.nan_to_num(self.se)
-        rng = Key(1).child("inclusion").generator()
-        infinite = np.full(len(spread), np.inf)
-        draws = simulated_probabilities(self.log_evidence, spread, infinite, self.prior, rng, N_SIMULATED)
-        return dict(zip(self.covariates, map(float, (draws @ self.masks).std(axis=0)), strict=True))
-
-    def name(self, i: int) -> str:
-        """The model of a row in words."""
-        return " + ".join(["1", *(c for c, m in zip(self.covariates, self.masks[i], strict=True) if m)])
-
-    def row(self, included: Sequence[str]) -> int:
-        """The row of a model, by the covariates in it."""
-        return int(sum(1 << self.covariates.index(name) for name in included))
-
-    def top(self, n: int = 10) -> list[tuple[str, float, float, float]]:
-        """The n most probable models: name, probability, log evidence, its error."""
-        order = np.argsort(-self.probabilities, kind="stable")[:n]
-        return [(self.name(i), float(self.probabilities[i]), float(self.log_evidence[i]), float(self.se[i])) for i in order]
-
-    @property
-    def averaged_coefficients(self) -> Array:
-        """Posterior means of the unconstrained coordinates averaged over models, an excluded coefficient counting as zero.
-
-        Only meaningful where the coordinates after the first ones are the coefficients of the covariates, in their order.
+        Parameters
+        ----------
+        prior : callable, optional
+            Unnormalised prior probability of a mask (0 and 1 per covariate); all alike by default.
+        n_chains : int
+            Walks, from models of all sizes; their agreement is the error.
+        n_moves : int, optional
+            Moves of each walk, a quarter of which is thrown away; 60 for each covariate by default.
+        n_refined : int
+            Models whose evidence is refined by importance sampling, the most probable ones first.
+        n_draws : int
+            Weighted draws for each of them.
         """
-        extra = self.coefficients.shape[1] - len(self.covariates)
-        present = np.concatenate([np.ones((len(self.masks), extra)), self.masks], axis=1)
-        return np.asarray(self.probabilities @ (self.coefficients * present))
+        return search_subsets(self, prior, n_chains, n_moves, n_refined, n_draws, check_seed(seed), progress)
 
-    def __str__(self) -> str:
-        """Inclusion probabilities and the most probable models."""
-        lines = [f"{len(self.masks)} models; inclusion probabilities:"]
-        lines += [f"  {name:<12} {value:.4f} ± {self.inclusion_se[name]:.2g}" for name, value in self.inclusion.items()]
-        lines.append("most probable models:")
-        lines += [f"  {p:.4f}  log Z {z:.3f} ± {se:.2g}  {name}" for name, p, z, se in self.top(5)]
-        if self.suspect:
-            lines.append(f"not to be trusted: {', '.join(self.name(i) for i in self.suspect)}")
-        return "\n".join(lines)
+    def _verdict(self, masks: Array, p: Array, suspect: list[int], peaks: Peaks, key: Key, loop: Loop) -> Status:
+        status = Status.ok()
+        doubtful = [i for i in suspect if p[i] >= NEGLIGIBLE]
+        if doubtful:
+            names = ", ".join(model_name(self.covariates, masks[i]) for i in doubtful[:5])
+            sentence = f"the evidence of {len(doubtful)} models that count is in doubt ({names}); run these with another method."
+            status = status.and_(Status.suspect("suspect-models", sentence))
+        best = np.argsort(-p, kind="stable")[:LOOKED_AT]
+        status = status.and_(modes_status(self, masks[best], peaks.some(best), key, loop))
+        if loop.n_nan:
+            sentence = (
+                f"the log likelihood was NaN at {loop.n_nan:,} points, which were taken as impossible (zero_where_nan): make "
+                "sure that they are."
+            )
+            status = status.and_(Status.suspect("nan", sentence))
+        return status
+
+
+def all_masks(p: int) -> Array:
+    """Every mask of p covariates, in the order of binary numbers, the first covariate lowest."""
+    return ((np.arange(2**p)[:, None] >> np.arange(p)) & 1).astype(np.float64)
+
+
+def prior_of(masks: Array, prior: Callable[[Array], float] | None, who: str) -> Array:
+    """Prior probabilities of these models, summing to one."""
+    chances = np.ones(len(masks)) if prior is None else np.array([float(prior(mask)) for mask in masks])
+    if not (np.isfinite(chances).all() and (chances >= 0.0).all() and chances.sum() > 0.0):
+        raise BadInput(f"{who}(prior=...): it must give a finite number, not negative, for every mask.")
+    return np.asarray(chances / chances.sum())
+
+
+def moments_of(run: Evidence) -> tuple[Array, Array, Array]:
+    """Posterior means, their errors and variances from the draws of a run; NaN where it left none."""
+    try:
+        draws = posterior_draws(run)
+    except BadInput:
+        unknown = np.full(run.n_dimensions, np.nan)
+        return unknown, unknown, unknown
+    log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
+    share = np.exp(log_weight - log_weight.max())
+    alive = share > 0.0
+    share, position = share[alive] / share[alive].sum(), draws.position[alive]
+    mean = share @ position
+    squared = (position - mean) ** 2
+    return mean, np.sqrt((share * share) @ squared), share @ squared

@@ -41,10 +41,8 @@ from evidentia.result import Diagnostic, Estimate, Kind, Status
 from evidentia.sampling.annealing import Map, Plan, Walk, pilot, untuned_plan, walk
 from evidentia.sampling.evaluate import prior_draws, with_parameters
 from evidentia.sampling.from_mode import look_from_mode
+from evidentia.sampling.kernel_choice import check_kernels, kernels_for
 from evidentia.sampling.kernels._base import Kernel
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.kernels.hmc import HMC
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import FixedLadder, PowerLadder, Schedule
 from evidentia.sampling.population import Moves
@@ -102,11 +100,7 @@ class AIS(Method):
             raise BadType(f"AIS(schedule={self.schedule!r}): give a ladder such as PowerLadder(100, 5.0), or None to have one.")
         if not isinstance(self.pilot_moves, Moves):
             raise BadType(f"AIS(pilot_moves={self.pilot_moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
-        if self.kernels is not None and not self.kernels:
-            raise BadInput("AIS(kernels=()): give at least one kernel, or None to have them chosen.")
-        for kernel in self.kernels or ():
-            if not hasattr(kernel, "step"):
-                raise BadType(f"AIS(kernels=...): {kernel!r} is not a kernel; give objects such as Gibbs(model.conditionals).")
+        check_kernels("AIS", self.kernels)
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
@@ -168,9 +162,9 @@ class AIS(Method):
 
         Whatever is complete on the way is added to `finished`.
         """
-        kernels = self.kernels or kernels_for(model)
-        if model.is_black_box and any(kernel.needs_gradient for kernel in kernels):
-            raise BadInput(f"AIS(kernels=...): {model.name!r} is a black box and has no gradients for this kernel.")
+        kernels = kernels_for(model, self.kernels)
+        if self.kernels is None and not kernels[0].needs_tuning:  # Gibbs sweeps need no other kernel in reserve
+            kernels = kernels[:1]
         given = given_rungs(self.schedule)
         if given is not None and not kernels[0].needs_tuning:
             half = untuned_plan(every_other(given), kernels[0], self.n_sweeps)
@@ -209,13 +203,6 @@ class AIS(Method):
     def _trial(self, model: Model, plan: Plan, key: Key, loop: Loop) -> Walk:
         n = self.n_particles // 2
         return walk(model, plan, prior_draws(model, n, key.child("trial prior"), loop), n, key.child("trial"), loop)
-
-
-def kernels_for(model: Model) -> tuple[Kernel, ...]:
-    """Gibbs sweeps where the model has conditionals; else gradient-free moves, with Hamiltonian ones in reserve."""
-    if model.conditionals and not model.is_black_box:
-        return (Gibbs(model.conditionals),)
-    return (CrankNicolson(),) if model.is_black_box else (CrankNicolson(), HMC())
 
 
 def given_rungs(schedule: Schedule | None) -> Array | None:

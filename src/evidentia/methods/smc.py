@@ -40,6 +40,7 @@ from evidentia.errors import BadInput, BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
+from evidentia.numerics.tempering import carried_error
 from evidentia.numerics.weights import pareto_k
 from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
@@ -177,15 +178,9 @@ def path_sums(run: PathRun) -> PathSums:
         with np.errstate(divide="ignore"):
             islands += top + np.log(weights.reshape(m, run.n_islands, -1).mean(axis=(0, 2)))
         by_particle = weights.mean(axis=0)  # the states of one particle are one chain
-        spread.append(by_particle.std(ddof=1) / (by_particle.mean() * np.sqrt(n)))
+        spread.append(float(by_particle.std(ddof=1) / (by_particle.mean() * np.sqrt(n))))
         worst = max(worst, pareto_k(log_weights.ravel()))
-    sigma = np.asarray(spread)
-    variance = float(sigma @ sigma)
-    carried = 0.0
-    for k in range(1, len(sigma)):  # carried = sum_{j<k} sigma_j r_{j+1} ... r_k
-        carried = (carried + sigma[k - 1]) * run.memory[k]
-        variance += 2.0 * sigma[k] * carried
-    return PathSums(float(log_mean_exp(islands)), float(np.sqrt(variance)), islands, float(worst))
+    return PathSums(float(log_mean_exp(islands)), carried_error(spread, run.memory), islands, float(worst))
 
 
 def genealogical_se(run: PathRun, islands: Array) -> tuple[float, int]:

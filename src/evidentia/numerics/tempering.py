@@ -245,19 +245,20 @@ def genealogical_se(influence: Rungs, eves: Sequence[IntArray]) -> float:
 
 
 def carried_se(influence: Rungs, memory: ArrayLike) -> float:
-    """Error for rungs whose draws are correlated by `memory[k]` with those of the rung before.
-
-    With s_k^2 the variance of rung k's mean influence and r_k its memory,
-
-        se^2 = sum_k s_k^2 + 2 sum_{j<k} s_j s_k r_{j+1} ... r_k.
-
-    Influences of neighbouring rungs may differ in sign, and their product is then taken as it is.
-    """
-    known = np.asarray(memory, np.float64)
+    """Error for rungs whose draws are correlated by `memory[k]` with those of the rung before: see `carried_error`."""
     spread = []
     for rung in influence:
         columns = rung.mean(axis=0)
         spread.append(float(columns.std(ddof=1) / math.sqrt(columns.size)) if columns.size > 1 else 0.0)
+    return carried_error(spread, memory)
+
+
+def carried_error(spread: Sequence[float], memory: ArrayLike) -> float:
+    """The error of a sum whose terms have errors s_k, the k-th correlated by its memory r_k with the one before:
+
+        se^2 = sum_k s_k^2 + 2 sum_{j<k} s_j s_k r_{j+1} ... r_k.
+    """
+    known = np.asarray(memory, np.float64)
     variance, carried = spread[0] ** 2, 0.0
     for k in range(1, len(spread)):
         carried = (carried + spread[k - 1]) * (known[k] if k < known.size else 1.0)

@@ -9,7 +9,6 @@ from evidentia.numerics.quadrature import (
     check_ladder,
     corrected_trapezoid,
     riemann_bounds,
-    thermodynamic_identity,
     trapezoid,
     trapezoid_weights,
 )
@@ -64,36 +63,6 @@ def test_an_infinite_first_mean_is_carried_not_hidden():
     assert riemann_bounds([0.0, 0.5, 1.0], [-math.inf, -2.0, -1.0]) == (-math.inf, -1.5)
 
 
-def test_identity_holds_for_exact_moments():
-    betas, means, variances = _ladder(20)
-    assert thermodynamic_identity(betas, means, np.zeros(21), variances).tolist() == [0.0] * 20
-    assert thermodynamic_identity(betas, means, np.full(21, 0.01), variances).tolist() == [0.0] * 20
-
-
-def test_identity_by_hand():
-    # slopes 6, 1, 2 against variances [2, 4], [4, 3], [3, 1]: 2 too steep, 2 too flat, inside
-    betas, means = [0.0, 0.25, 0.5, 1.0], [0.0, 1.5, 1.75, 2.75]
-    z = thermodynamic_identity(betas, means, [0.1, 0.2, 0.1, 0.1], [2.0, 4.0, 3.0, 1.0])
-    slope_error = math.sqrt(0.05) / 0.25
-    steep = 2.0 / math.hypot(slope_error, math.sqrt(8.0) * 0.2)
-    flat = -2.0 / math.hypot(slope_error, math.sqrt(6.0) * 0.1)
-    np.testing.assert_allclose(z, [steep, flat, 0.0], rtol=1e-14)
-    assert thermodynamic_identity(betas, means, np.zeros(4), [2.0, 4.0, 3.0, 1.0]).tolist() == [
-        math.inf,
-        -math.inf,
-        0.0,
-    ]
-
-
-def test_identity_finds_the_rung_that_has_not_converged():
-    betas, means, variances = _ladder(20)
-    stuck = means.copy()
-    stuck[12] -= 0.5
-    z = thermodynamic_identity(betas, stuck, np.full(21, 0.01), variances)
-    assert z[11] < -4 and z[12] > 4
-    assert np.count_nonzero(z) == 2
-
-
 def test_ladder_is_checked_in_words():
     assert check_ladder([0, 0.5, 1]).tolist() == [0.0, 0.5, 1.0]
     for betas, words in [
@@ -116,5 +85,3 @@ def test_mismatched_and_impossible_values_are_refused():
         corrected_trapezoid([0.0, 1.0], [1.0, 2.0], [1.0, -1.0])
     with pytest.raises(ValueError, match=r"means\[0\]=nan"):
         trapezoid([0.0, 1.0], [math.nan, 2.0])
-    with pytest.raises(ValueError, match=r"means\[0\]=-inf"):
-        thermodynamic_identity([0.0, 1.0], [-math.inf, 2.0], [0.1, 0.1], [1.0, 1.0])

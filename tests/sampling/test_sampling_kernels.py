@@ -27,7 +27,7 @@ from evidentia.sampling.kernels.random_walk import RandomWalk
 from evidentia.sampling.kernels.slice import Slice
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.sweep import sweep
-from evidentia.sampling.tune import side_by_side, tuning_of
+from evidentia.sampling.tune import tuning_in_blocks, tuning_of
 from evidentia.seeding import Key
 
 BETA = 0.3
@@ -70,7 +70,7 @@ def moved(model, kernel, scale, position, mean, covariance, seed):
     log_prior, log_likelihood = log_densities(model, position, loop)
     start = State(position, log_prior, log_likelihood, None)
     # Two blocks of points with tunings of their own, as two islands would have.
-    tuning = side_by_side([tuning_of(mean, covariance, scale), tuning_of(mean - 0.3, 0.7 * covariance, scale)])
+    tuning = tuning_in_blocks(np.stack([mean, mean - 0.3]), np.stack([covariance, 0.7 * covariance]), scale)
     swept = sweep(model, kernel, start, N_MOVES, BETA, tuning, Key(seed).generator(), loop)
     assert swept.position.shape == (N_MOVES, *position.shape)
     again = log_densities(model, swept.position[-1], loop)

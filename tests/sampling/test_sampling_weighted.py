@@ -13,7 +13,7 @@ from evidentia.numerics.weights import Weights
 from evidentia.sampling.evaluate import log_densities, prior_positions
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.proposals import Gaussian
-from evidentia.sampling.tune import fit_tuning, side_by_side, tuning_of
+from evidentia.sampling.tune import fit_tuning, tuning_in_blocks
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
 
@@ -144,7 +144,7 @@ def test_blocks_of_points_keep_tunings_of_their_own():
     rng = np.random.default_rng(2)
     means = rng.normal(size=(2, 3))
     factors = [np.tril(rng.normal(size=(3, 3)), -1) + np.diag(rng.uniform(0.5, 2.0, 3)) for _ in range(2)]
-    tuning = side_by_side([tuning_of(m, f @ f.T, 1.0) for m, f in zip(means, factors, strict=True)])
+    tuning = tuning_in_blocks(means, np.stack([f @ f.T for f in factors]), 1.0)
     z = rng.normal(size=(10, 3))
     placed = np.concatenate([means[i] + z[5 * i : 5 * i + 5] @ factors[i].T for i in range(2)])
     pulled = np.concatenate([z[5 * i : 5 * i + 5] @ factors[i] for i in range(2)])

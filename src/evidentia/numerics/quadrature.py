@@ -11,7 +11,7 @@ at its ends (Friel, Hurn & Wyse 2012). And it is a check: a difference of means 
 to match the variances at both.
 
 When it lies: all of it takes the means as true. A rung that has not mixed passes the bounds and the
-correction, and betrays itself only in `thermodynamic_identity`. A sharp transition between two rungs
+correction, and betrays itself only in the thermodynamic identity (`tempering.identity_z`). A sharp transition between two rungs
 is invisible to both unless its variance shows at one of them.
 """
 
@@ -103,53 +103,6 @@ def riemann_bounds(betas: ArrayLike, means: ArrayLike) -> tuple[float, float]:
     ladder, values = _pair(betas, vector(means, "means"), "means")
     steps = np.diff(ladder)
     return float(np.sum(steps * values[:-1])), float(np.sum(steps * values[1:]))
-
-
-def thermodynamic_identity(
-    betas: ArrayLike, means: ArrayLike, mean_ses: ArrayLike, variances: ArrayLike
-) -> FloatArray:
-    """How badly each interval breaks dE/dβ = V, in Monte Carlo errors.
-
-    The slope (E_{i+1} - E_i) / Δβ is the average of V over the interval. Where V is monotone there it
-    lies between V_i and V_{i+1}. Outside by more than about four errors, a rung has not converged, or
-    V peaks between the rungs: refine there.
-
-    The error combines that of the slope with that of the variance it is compared with. The latter is
-    taken from the standard error of the mean as for a normal variable, se(V) = √(2V) se(E), which is
-    too small where log L is strongly skewed, as it is with one or two parameters.
-
-    Parameters
-    ----------
-    betas : array_like, shape (n,)
-        Strictly increasing.
-    means, mean_ses, variances : array_like, shape (n,)
-        E_β[log L], its standard error, and Var_β[log L] at each rung.
-
-    Returns
-    -------
-    ndarray, shape (n - 1,)
-        Zero inside, positive when the slope is too steep, negative when too flat. Without any Monte
-        Carlo error, a deviation beyond rounding is infinite.
-    """
-    ladder, values = _pair(betas, finite_vector(means, "means"), "means")
-    ladder, errors = _pair(ladder, _variances(mean_ses, "mean_ses"), "mean_ses")
-    ladder, spread = _pair(ladder, _variances(variances), "variances")
-    steps = np.diff(ladder)
-    slope = np.diff(values) / steps
-    slope_error = np.hypot(errors[:-1], errors[1:]) / steps
-    spread_error = np.sqrt(2.0 * spread) * errors
-
-    upper_is_right = spread[1:] >= spread[:-1]
-    highest, lowest = np.maximum(spread[1:], spread[:-1]), np.minimum(spread[1:], spread[:-1])
-    too_steep = slope > highest
-    deviation = np.where(too_steep, slope - highest, np.minimum(slope - lowest, 0.0))
-    rounding = 8.0 * np.finfo(np.float64).eps * (np.abs(values[1:]) + np.abs(values[:-1])) / steps
-    deviation = np.where(np.abs(deviation) <= rounding, 0.0, deviation)
-
-    edge_error = np.where(too_steep == upper_is_right, spread_error[1:], spread_error[:-1])
-    error = np.hypot(slope_error, edge_error)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(deviation == 0.0, 0.0, deviation / error)
 
 
 def _increasing(betas: ArrayLike) -> FloatArray:

@@ -69,12 +69,6 @@ class Moments(NamedTuple):
         return tuning_in_blocks(centre + offset, covariance, scale)
 
 
-def side_by_side(tunings: list[Tuning]) -> Tuning:
-    """One tuning for points in blocks, from one for each block; the scale is the first one's."""
-    mean, factor, inverse = (np.concatenate([tuning[i] for tuning in tunings]) for i in range(3))
-    return Tuning(mean, factor, inverse, tunings[0].scale)
-
-
 def tuning_of(mean: Array, covariance: Array, scale: float) -> Tuning:
     """A `Tuning` of one block from a mean and a covariance."""
     return tuning_in_blocks(mean[None], covariance[None], scale)

@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.installed
 READY_TO_BENCH := .venv/.installed-bench
 
-.PHONY: help test contract lint demo docs calibrate bench clean
+.PHONY: help test contract lint demo docs calibrate calibrate-models bench clean
 
 help:
 	@echo "make demo       compare the review's pine and Pima models, write a report of each"
@@ -13,6 +13,7 @@ help:
 	@echo "make contract   every method on every exact model and trap (half an hour)"
 	@echo "make docs       renew the tables of methods in README.md and docs/methods.md"
 	@echo "make calibrate  are the reported errors honest? (up to an hour)"
+	@echo "make calibrate-models  are posterior model probabilities honest? (ten minutes)"
 	@echo "make bench      speed and accuracy against other packages"
 	@echo "make clean      remove .venv and what tools leave behind"
 
@@ -34,6 +35,9 @@ docs: $(READY)
 
 calibrate: $(READY)
 	$(BIN)/python calibration/run.py
+
+calibrate-models: $(READY)
+	$(BIN)/python calibration/sbc.py
 
 bench: $(READY_TO_BENCH)
 	$(BIN)/python benchmarks/run.py

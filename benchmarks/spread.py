@@ -131,9 +131,9 @@ def report(result: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             "## Spreading work",
-            f"{result['n']} small evidences (importance sampling, one model, as many data sets). A task is {size['code']:,} bytes "
-            f"of functions and {size['rest']:,} of data and settings, packed in {result['packing_ms']:.2f} ms. A new worker has to "
-            "import and to compile before it works.",
+            f"{result['n']} small evidences (importance sampling, one model, as many data sets). A task is {size['code']:,} "
+            f"bytes of functions and {size['rest']:,} of data and settings, packed in {result['packing_ms']:.2f} ms. A new "
+            "worker has to import and to compile before it works.",
             common.table(header, rows),
         ]
     )

@@ -60,7 +60,14 @@ def run_models(
     """One evidence for every model, seed and number of repeats."""
     spread = executor is not None
     ways = [plan(model, method, seed, repeats, progress, budget, spread) for model, seed, repeats in asked.values()]
-    return dict(zip(asked, carry_out(ways, executor, progress), strict=True))
+    if spread:
+        return dict(zip(asked, carry_out(ways, executor, progress), strict=True))
+    found: dict[str, Evidence] = {}
+    for name, way in zip(asked, ways, strict=True):
+        (found[name],) = carry_out([way])
+        if any(reason.code == "interrupted" for reason in found[name].status.reasons):  # then the others are not wanted either
+            raise KeyboardInterrupt(f"while {name!r} was run; {len(found) - 1} of {len(asked)} models were done")
+    return found
 
 
 def seed_for(seed: int, name: str, round_: int) -> int:

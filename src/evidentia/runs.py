@@ -31,6 +31,8 @@ from evidentia.seeding import Key
 SCATTER_CHANCE = 1e-3
 # Share of the weight at the very edge of a support that no proper posterior has.
 EDGE_SHARE = 0.01
+# Of a model's name, in the line of progress.
+LONGEST_NAME = 24
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def some_runs(
     model: Model, method: Method, seed: int, numbers: Sequence[int], progress: bool | None, budget: Budget | None
 ) -> Runs:
     """The runs of these numbers, one after the other, within one budget; the first that fails is the last."""
-    loop = Loop(budget, progress, method.name)
+    loop = Loop(budget, progress, f"{model.name[:LONGEST_NAME]}  {method.name}")
     estimates: list[Estimate] = []
     with loop.listening(), compile_clock() as clock, jax.enable_x64(True):
         for i in numbers:

@@ -222,7 +222,7 @@ def test_progress_goes_to_stderr_and_is_cleared(capsys):
     run(GIVEN, progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert re.search(r"\rimportance  .* evaluations  \d+ s", captured.err)
+    assert re.search(r"\rcounted  importance  .* evaluations  \d+ s", captured.err)
     assert captured.err.endswith("\r")
     run(GIVEN, progress=False)
     assert capsys.readouterr().err == ""

@@ -11,13 +11,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from evidentia.cli import average, cite, compare, completion, demo, estimate, methods, schema, show, study
+from evidentia.cli import average, cite, compare, completion, demo, estimate, methods, schema, sensitivity, show, study
 from evidentia.cli.exits import EPILOG, Exit
 from evidentia.cli.terminal import printable
 from evidentia.errors import EvidentiaError
 
 # In the order of the help.
-COMMANDS = (estimate, compare, average, show, cite, methods, demo, study, schema, completion)
+COMMANDS = (estimate, compare, average, sensitivity, show, cite, methods, demo, study, schema, completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,8 +48,8 @@ def _run(options: argparse.Namespace) -> Exit:
         code: Exit = options.run(options)
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
-        _say("evidentia: interrupted.")
+    except KeyboardInterrupt as error:
+        _say(f"evidentia: interrupted{f' {error}' if str(error) else ''}.")
         return Exit.INTERRUPTED
     except BrokenPipeError:  # the reader, such as head, has seen enough; the interpreter must not try to flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -163,7 +163,7 @@ def _gibbs(model: Model, n_blocks: int, start: Array, n_moves: int, rng: np.rand
     kernel, tuning = Gibbs(model.conditionals[:n_blocks]), tuning_of(np.zeros(d), np.eye(d), 1.0)
     position, parts = start, []
     for begin in range(0, n_moves, AT_ONCE):
-        loop.tick(f"{what}  {begin} of {n_moves} sweeps")
+        loop.tick(f"{what}  {begin} of {n_moves} sweeps", begin / n_moves)
         zero = np.zeros(len(position))
         part = sweep(model, kernel, State(position, zero, zero, None), AT_ONCE, 1.0, tuning, rng, loop)
         position = part.position[-1]

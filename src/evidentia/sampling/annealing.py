@@ -311,7 +311,8 @@ def _walk(model: Model, plan: Plan, state: State, values: Array, key: Key, loop:
         rungs = slice(done, done + n)
         state, values[rungs], acceptance[rungs] = _some_rungs(model, kernel, plan, rungs, state, rng, loop)
         done += n
-        loop.tick(f"rung {done} of {n_between}  beta {plan.betas[done]:.3g}  acceptance {acceptance[done - 1]:.2f}")
+        words = f"rung {done} of {n_between}  beta {plan.betas[done]:.3g}  acceptance {acceptance[done - 1]:.2f}"
+        loop.tick(words, done / n_between)
     if n_between and not plan.kernels[-1].needs_prior:
         state = _with_prior(model, state, loop)
     return state, acceptance

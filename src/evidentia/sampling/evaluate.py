@@ -30,7 +30,7 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
         for start in range(0, len(position), BLACK_BOX_AT_ONCE):
             part = position[start : start + BLACK_BOX_AT_ONCE]
             parts.append(NumpyWorld(model, loop).density(part))
-            loop.tick(f"{start + len(part):,} of {len(position):,} points")
+            loop.tick(f"{start + len(part):,} of {len(position):,} points", (start + len(part)) / len(position))
         log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:
         core, block = model.core, block_size(model.data_size)

@@ -27,7 +27,7 @@ from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.path import Schedule
+from evidentia.sampling.path import Schedule, progress_of
 from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten, still_idle
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
@@ -94,7 +94,8 @@ def climb_ladder(
                     f"beyond beta = {betas[-1]:.3g} the likelihood varies so much that no next step is a number; rescale the "
                     "log likelihood or bound the prior",
                 )
-            loop.tick(f"rung {len(betas)}  beta {beta:.3g}  mean log likelihood {np.mean(rung.log_likelihood):.4g}")
+            words, share = progress_of([*betas, beta])
+            loop.stage(f"{words}  mean log likelihood {np.mean(rung.log_likelihood):.4g}", share)
             choice.rung += 1
             rung = _next_rung(model, climb, rung, betas[-1], beta, choice, key.child("rung", len(betas)), loop)
             rungs[-1] = _without_points(rungs[-1])  # only the last rung's points are wanted
@@ -102,6 +103,8 @@ def climb_ladder(
             rungs.append(rung)
     except Stopped:
         pass
+    finally:
+        loop.end_stage()
     return _record(climb, betas, rungs)
 
 
@@ -137,7 +140,7 @@ def _next_rung(
         state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
         kept.append(part)
         left -= at_once
-        loop.tick(f"beta {beta:.3g}  acceptance {part.acceptance:.2f}")
+        loop.tick(f"kept states  acceptance {part.acceptance:.2f}")
     position, log_prior, log_likelihood = (
         np.concatenate([getattr(part, name) for part in kept])[: climb.n_kept]
         for name in ("position", "log_prior", "log_likelihood")

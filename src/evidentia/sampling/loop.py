@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from evidentia.errors import BadInput, BadType
 from evidentia.result import Cost
+from evidentia.sampling.progress import ProgressLine
 
 
 class Stopped(Exception):
@@ -57,10 +57,10 @@ class Loop:
         self.n_nan = 0
         self.interrupted = False
         self.stopped: Stopped | None = None
-        self._show = sys.stderr.isatty() if progress is None else progress
+        self._line = ProgressLine(progress, label)
+        self._stage = ""
+        self._share: float | None = None
         self._begun = time.perf_counter()
-        self._shown = 0.0
-        self._width = 0
 
     @property
     def seconds(self) -> float:
@@ -78,9 +78,20 @@ class Loop:
         self.n_gradient += int(n_gradient)
         self.n_hessian += int(n_hessian)
 
-    def tick(self, message: str) -> None:
+    def stage(self, words: str, share: float | None = None) -> None:
+        """A `tick` whose words stay before those of the ticks that follow, with how much is done where that is known."""
+        self._stage, self._share = words, share
+        self.tick("")
+
+    def end_stage(self) -> None:
+        """What follows is something else."""
+        self._stage, self._share = "", None
+
+    def tick(self, message: str, share: float | None = None) -> None:
         """Say what is going on, and raise `Stopped` if it must end."""
-        self._print(message)
+        counted = self.n_likelihood + self.n_gradient
+        self._line.show(self._stage, message, counted, self.seconds, self._share if self._stage else share)
+        message = "  ".join(part for part in (self._stage, message) if part)
         if self.interrupted:
             self.stop("interrupted", f"interrupted by the user ({message}); run it again")
         if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:
@@ -95,21 +106,9 @@ class Loop:
         self.stopped = Stopped(code, message)
         raise self.stopped
 
-    def _print(self, message: str) -> None:
-        if not self._show or time.perf_counter() - self._shown < 0.1:
-            return
-        self._shown = time.perf_counter()
-        line = f"{self.label}  {message}  {self.n_likelihood + self.n_gradient:,} evaluations  {self.seconds:.0f} s"
-        sys.stderr.write("\r" + line.ljust(self._width))
-        sys.stderr.flush()
-        self._width = len(line)
-
     def done(self) -> None:
         """Clear the progress line."""
-        if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
-            sys.stderr.flush()
-            self._width = 0
+        self._line.clear()
 
     @contextmanager
     def listening(self) -> Iterator[Loop]:
@@ -123,6 +122,8 @@ class Loop:
             if self.interrupted:
                 raise KeyboardInterrupt
             self.interrupted = True
+            with suppress(RuntimeError):  # the signal may have come in the middle of another write
+                self._line.say("stopping after this step, with what there is; Ctrl-C again stops at once")
 
         signal.signal(signal.SIGINT, on_interrupt)
         try:

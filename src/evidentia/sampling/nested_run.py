@@ -191,9 +191,12 @@ def run_nested(
             if stop.reached(so_far):
                 break
             total = np.logaddexp(so_far.log_dead, so_far.log_live)
-            loop.tick(f"{so_far.n_dead:,} dead  log mass {books.log_x:.2f}  log Z so far {total:.3f}")
+            left = np.exp(so_far.log_live - total)
+            loop.stage(f"{so_far.n_dead:,} dead  log mass {books.log_x:.1f}  log Z so far {total:.3f}, {left:.0%} of it alive")
     except Stopped:
         complete = False
+    finally:
+        loop.end_stage()
     return _record(books, live, eves, complete)
 
 

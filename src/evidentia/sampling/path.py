@@ -8,6 +8,8 @@ one question to answer: which beta comes next?
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -121,6 +123,25 @@ class FixedLadder:
     def next_beta(self, log_likelihood: Array, beta: float) -> float:
         """See `Schedule`."""
         return min(b for b in self.betas if b > beta)
+
+
+def rungs_in_all(betas: Sequence[float]) -> int | None:
+    """About how many rungs a ladder will have that so far has these, or None while that cannot be said.
+
+    Adaptive ladders rise by a nearly constant factor once they are off the prior; what is left is taken at the last factor.
+    """
+    if len(betas) < 4 or not betas[-1] > betas[-2] > 0.0:
+        return None
+    left = math.log(1.0 / betas[-1]) / math.log(betas[-1] / betas[-2])
+    return len(betas) - 1 + math.ceil(left)
+
+
+def progress_of(betas: Sequence[float]) -> tuple[str, float | None]:
+    """``rung 7 of ~14  beta 0.03`` and the share of the ladder that is done."""
+    done, in_all = len(betas) - 1, rungs_in_all(betas)
+    if in_all is None:
+        return f"rung {done}  beta {betas[-1]:.3g}", None
+    return f"rung {done} of ~{in_all}  beta {betas[-1]:.3g}", done / in_all
 
 
 def _above(beta: float, proposed: float) -> float:

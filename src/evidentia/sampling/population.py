@@ -31,7 +31,7 @@ from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.path import Schedule
+from evidentia.sampling.path import Schedule, progress_of
 from evidentia.sampling.sweep import Swept, sweep
 from evidentia.sampling.tune import Moments
 from evidentia.seeding import Key
@@ -157,7 +157,8 @@ def run_along_path(
             betas.append(beta)
             if beta >= 1.0:
                 break
-            loop.tick(f"rung {len(betas) - 1}  beta {beta:.3g}  log Z so far {log_evidence:.3f}")
+            words, share = progress_of(betas)
+            loop.stage(f"{words}  log Z so far {log_evidence:.3f}", share)
             choice.rung += 1
             key_resample = key.child("resample", len(betas)) if resample else None
             islands = _islands(rung, log_weights, n_particles, n_islands, key_resample)
@@ -177,6 +178,8 @@ def run_along_path(
         if len(betas) > len(rungs):  # stopped inside a rung: its beta was chosen, its particles never moved there
             betas.pop()
         return _record(model, n_islands, betas, rungs, None, resample)
+    finally:
+        loop.end_stage()
     return _record(model, n_islands, betas, rungs, log_weights, resample)
 
 
@@ -235,7 +238,7 @@ def move_until_forgotten(
         part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop)
         parts.append(part)
         n_moves += moves.at_once
-        loop.tick(f"beta {beta:.3g}  moves {n_moves}  acceptance {part.acceptance:.2f}")
+        loop.tick(f"moves {n_moves}  acceptance {part.acceptance:.2f}")
         choice.scales[choice.current] = kernel.next_scale(scale, part.acceptance)
         idleness = still_idle(idleness, state, part)
         state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)

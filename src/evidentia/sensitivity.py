@@ -59,6 +59,19 @@ class Sensitivity:
         """The values whose runs doubt themselves."""
         return tuple(value for value, run in self.runs.items() if not run.status.is_ok)
 
+    def against(self, other: Sensitivity) -> tuple[Array, Array]:
+        """Log Bayes factor of this model against another over the same values, and its error (the runs being independent)."""
+        if not np.array_equal(self.values, other.values):
+            raise BadInput("Sensitivity.against(): the two curves have different values; make both over the same ones.")
+        if self.data_id != other.data_id:
+            raise BadInput(f"{self.model!r} and {other.model!r} have different data, on which evidences cannot be compared.")
+        return self.log_evidence - other.log_evidence, np.hypot(self.se, other.se)
+
+    @property
+    def data_id(self) -> str | None:
+        """The fingerprint of the data."""
+        return next(iter(self.runs.values())).data_id
+
     def __str__(self) -> str:
         """A line a value."""
         lines = [f"{self.hyperparameter:>12}  {'log evidence':>12}  {'error':>8}  run at"]

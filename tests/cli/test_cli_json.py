@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": ["compare", *TWO, "--seed", "1"],
     "compare without errors": ["compare", *TWO, "--seed", "1", "--method", "harmonic-mean"],
     "average": ["average", *TWO, "--seed", "1", "--quantity", "QUANTITY"],
+    "sensitivity": ["sensitivity", "zoo:E1", "--vary", "scale", "--values", "0.5", "2", "--seed", "1"],
     "methods": ["methods"],
     "cite": ["cite", "KEPT", "smc"],
     "demo": ["demo"],

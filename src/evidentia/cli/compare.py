@@ -9,7 +9,7 @@ from typing import Any
 
 from evidentia.cli.exits import Exit, exit_of_comparison
 from evidentia.cli.finding import find_items
-from evidentia.cli.options import add_method, add_output, add_run, budget_from, command, method_from
+from evidentia.cli.options import add_method, add_output, add_run, add_where, budget_from, command, method_from
 from evidentia.cli.terminal import comparison_text, one_line, printable, show, width_of
 from evidentia.compare import DECIDED, compare
 from evidentia.estimate import evidence
@@ -18,6 +18,7 @@ from evidentia.model import Model
 from evidentia.report.page import check_path
 from evidentia.result import Evidence
 from evidentia.seeding import Key, check_seed
+from evidentia.spread.executors import opened
 
 EXAMPLES = (
     "evidentia compare models.py:linear models.py:quadratic --seed 1",
@@ -36,6 +37,7 @@ def add(commands: Any) -> None:
         EXAMPLES,
     )
     add_targets(parser)
+    add_where(parser, "models and repeats")
     parser.add_argument("--until-decided", action="store_true", help="more runs where the decision is not clear")
     parser.add_argument(
         "--check", metavar="METHOD", help="a second opinion: run every model by this method as well, and say if they agree"
@@ -73,7 +75,8 @@ def run(options: argparse.Namespace) -> Exit:
     path = None if options.html is None else check_path(options.html)
     seed = check_seed(options.seed)
     progress = False if options.quiet else None
-    with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
+    # What the models print is not the result.
+    with contextlib.redirect_stdout(sys.stderr), opened(options.executor, options.workers) as where:
         items = find_items(options.targets)
         comparison = compare(
             items,
@@ -84,12 +87,13 @@ def run(options: argparse.Namespace) -> Exit:
             until=DECIDED if options.until_decided else None,
             progress=progress,
             budget=budget,
+            executor=where,
         )
         opinions: dict[str, Evidence] = {}
         for name, item in items.items() if second is not None else ():
             if isinstance(item, Model):
                 other = int(Key(seed).child("second opinion", name).generator().integers(2**63))
-                opinions[name] = evidence(item, second, seed=other, progress=progress, budget=budget)
+                opinions[name] = evidence(item, second, seed=other, progress=progress, budget=budget, executor=where)
     _print(comparison, options)
     notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
     notes += [f"second opinion on {name}: {opinion}" for name, opinion in opinions.items()]

@@ -10,7 +10,7 @@ from typing import Any
 
 from evidentia.cli.exits import Exit, exit_of
 from evidentia.cli.finding import find_model
-from evidentia.cli.options import add_method, add_output, add_run, budget_from, command, method_from
+from evidentia.cli.options import add_method, add_output, add_run, add_where, budget_from, command, method_from
 from evidentia.cli.terminal import one_line, show
 from evidentia.codec import to_plain
 from evidentia.errors import BadInput
@@ -41,6 +41,7 @@ def add(commands: Any) -> None:
     )
     add_method(parser, "a name that `evidentia methods` lists, and settings, such as: --method importance n_draws=10_000")
     add_run(parser)
+    add_where(parser, "the repeats")
     parser.add_argument("--save", metavar="PATH", help="keep the result in a .json file, its arrays in an .npz")
     add_output(parser)
     parser.set_defaults(run=run)
@@ -63,6 +64,8 @@ def run(options: argparse.Namespace) -> Exit:
             repeats=options.repeats,
             progress=False if options.quiet else None,
             budget=budget,
+            executor=options.executor,
+            workers=options.workers,
         )
     _report(result, options, found.note)
     return exit_of(result)

@@ -46,6 +46,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_where(parser: argparse.ArgumentParser, what: str) -> None:
+    """``--workers`` and ``--executor``: who does the work; the digits are the same."""
+    parser.add_argument("--workers", type=int, metavar="N", help=f"run {what} on so many local processes")
+    parser.add_argument("--executor", metavar="ADDRESS", help=f"run {what} on a Dask cluster, dask://host:port")
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """``--json`` and ``--quiet``."""
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout, everything else on stderr")

@@ -16,6 +16,7 @@ SCHEMAS = {
     "show": "evidence",
     "compare": "comparison",
     "average": "average",
+    "sensitivity": "sensitivity",
     "methods": "methods",
     "cite": "citations",
     "demo": "demo",

@@ -1,4 +1,4 @@
-"""Log evidence against a hyperparameter, with its error and the values that were run."""
+"""Log evidence, or the log Bayes factor of two models, against a hyperparameter: errors, and the values that were run."""
 
 from __future__ import annotations
 
@@ -6,21 +6,36 @@ from typing import Any
 
 import numpy as np
 
+from evidentia.records import Array
 from evidentia.sensitivity import Sensitivity
 
 
 def sensitivity_curve(result: Sensitivity, ax: Any) -> Any:
     """The curve with two errors on either side; dots where a run was made; a log axis where that helps."""
-    ax.plot(result.values, result.log_evidence, "-", color="#08519c", lw=1.2)
-    known = ~np.isnan(result.se)
-    low, high = result.log_evidence - 2.0 * result.se, result.log_evidence + 2.0 * result.se
-    ax.fill_between(result.values[known], low[known], high[known], color="#9ecae1", alpha=0.6, lw=0, label="± 2 errors")
-    run = np.isin(result.values, list(result.runs))
-    ax.plot(result.values[run], result.log_evidence[run], "o", color="#08519c", ms=5, label="run here")
-    if result.values.min() > 0 and result.values.max() > 10 * result.values.min():
-        ax.set_xscale("log")
+    _draw(result.values, result.log_evidence, result.se, np.isin(result.values, list(result.runs)), ax)
     ax.set_xlabel(result.hyperparameter)
     ax.set_ylabel("log evidence")
     ax.set_title(f"{result.model}: {len(result.runs)} runs for {len(result.values)} values", fontsize=10)
-    ax.legend(frameon=False, fontsize=8)
     return ax
+
+
+def bayes_factor_curve(first: Sensitivity, second: Sensitivity, ax: Any) -> Any:
+    """The log Bayes factor of the first model against the second, where both priors have the same value."""
+    value, error = first.against(second)
+    _draw(first.values, value, error, np.isin(first.values, [*first.runs, *second.runs]), ax)
+    ax.axhline(0.0, color="#444444", lw=0.8, ls=":")
+    ax.set_xlabel(first.hyperparameter)
+    ax.set_ylabel("log Bayes factor")
+    ax.set_title(f"{first.model} (above zero) against {second.model}", fontsize=10)
+    return ax
+
+
+def _draw(x: Array, y: Array, se: Array, run: Any, ax: Any) -> None:
+    ax.plot(x, y, "-", color="#08519c", lw=1.2)
+    known = ~np.isnan(se)
+    low, high = y - 2.0 * se, y + 2.0 * se
+    ax.fill_between(x[known], low[known], high[known], color="#9ecae1", alpha=0.6, lw=0, label="± 2 errors")
+    ax.plot(x[run], y[run], "o", color="#08519c", ms=5, label="run here")
+    if x.min() > 0 and x.max() > 10 * x.min():
+        ax.set_xscale("log")
+    ax.legend(frameon=False, fontsize=8)

@@ -1,0 +1,180 @@
+"""``evidentia sensitivity``: log evidence, or the Bayes factor of two models, over a hyperparameter of the prior."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from evidentia.cli.exits import Exit
+from evidentia.cli.finding import find_model
+from evidentia.cli.options import add_method, add_output, command, method_from
+from evidentia.cli.terminal import one_line, show, table
+from evidentia.errors import BadInput
+from evidentia.model import Model
+from evidentia.seeding import Key, check_seed
+from evidentia.sensitivity import Sensitivity, sensitivity
+
+EXAMPLES = (
+    "evidentia sensitivity zoo:pima --vary tau --range 0.001 1 --out tau.svg",
+    "evidentia sensitivity models.py:linear models.py:quadratic --vary scale --values 0.5 1 2 4",
+)
+PICTURES = (".svg", ".png", ".pdf")
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "sensitivity",
+        "the evidence, or a Bayes factor, over a prior's hyperparameter",
+        "How the log evidence moves with one hyperparameter of the prior, from as few runs as reweighting allows; of two models "
+        "also the log Bayes factor of the first against the second.",
+        EXAMPLES,
+    )
+    parser.add_argument("targets", nargs="+", metavar="TARGET", help="FILE.py[:name] or zoo:ID; one model, or two")
+    parser.add_argument("--vary", required=True, metavar="NAME", help="the entry of the model's `hyper` that is moved")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--values", nargs="+", type=float, metavar="V", help="where the curve is wanted")
+    where.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the same, from here to there")
+    parser.add_argument("--points", type=int, default=13, metavar="N", help="how many in the range")
+    add_method(parser, "for the runs")
+    parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
+    parser.add_argument("--out", metavar="PATH", help=f"draw the curve: {', '.join(PICTURES)}")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Run, print, draw."""
+    method = method_from(options.method)
+    values = options.values or spaced(options.range[0], options.range[1], options.points)
+    path = None if options.out is None else _picture_path(options.out)
+    seed = check_seed(options.seed)
+    with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
+        models = _models(options.targets)
+        curves = []
+        for i, model in enumerate(models):
+            own = int(Key(seed).child("sensitivity of", i).generator().integers(2**63))  # independent errors add up
+            progress = False if options.quiet else None
+            curves.append(sensitivity(model, options.vary, values, method, seed=own, progress=progress))
+    if options.json:
+        print(json.dumps(plain(curves, seed), indent=2, allow_nan=False))
+    if not options.json or not options.quiet:
+        show(text(curves), sys.stderr if options.json else sys.stdout)
+    notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
+    if path is not None:
+        _draw(curves, path)
+        notes.append(f"drawn: {path}")
+    if not options.quiet:
+        for line in notes:
+            print(one_line(line), file=sys.stderr)
+    return Exit.SUSPECT if any(curve.suspects for curve in curves) else Exit.OK
+
+
+def spaced(low: float, high: float, points: int) -> list[float]:
+    """Evenly, or by equal factors where the range spans a factor of ten or more."""
+    if points < 2:
+        raise BadInput(f"--points {points}: a curve has two or more.")
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise BadInput(f"--range {low:g} {high:g}: give two numbers, the lower first.")
+    shares = [i / (points - 1) for i in range(points)]
+    if low > 0.0 and high >= 10.0 * low:
+        between = [math.exp(math.log(low) + share * math.log(high / low)) for share in shares[1:-1]]
+    else:
+        between = [low + share * (high - low) for share in shares[1:-1]]
+    return [low, *between, high]
+
+
+def _models(targets: list[str]) -> list[Model]:
+    if len(targets) > 2:
+        raise BadInput(f"{len(targets)} models: give one, or two for their Bayes factor.")
+    models = [find_model(target).model for target in targets]
+    if len(models) == 2 and models[0].data_id != models[1].data_id:
+        raise BadInput(f"{targets[0]} and {targets[1]} have different data: evidences can only be compared on the same data.")
+    return models
+
+
+def text(curves: list[Sensitivity]) -> str:
+    """A row a value: every model's log evidence, and of two models the log Bayes factor."""
+    header = [curves[0].hyperparameter]
+    for curve in curves:
+        header += [f"log evidence of {curve.model}" if len(curves) > 1 else "log evidence", "error", "run at"]
+    rows = [[f"{value:.6g}"] for value in curves[0].values]
+    for curve in curves:
+        for row, value, log_z, se, at in zip(rows, curve.values, curve.log_evidence, curve.se, curve.run_at, strict=True):
+            row += [f"{log_z:.4f}", _error(se), "itself" if at == value else f"{at:.6g}"]
+    if len(curves) == 2:
+        header += ["log Bayes factor", "error"]
+        for row, value, se in zip(rows, *curves[0].against(curves[1]), strict=True):
+            row += [f"{value:.4f}", _error(se)]
+    n_runs, n_values = sum(len(curve.runs) for curve in curves), len(rows)
+    doubts = [
+        f"suspect: {curve.model} at {curve.hyperparameter} = {value:g}: {curve.runs[value].status.reasons[0].sentence}"
+        for curve in curves
+        for value in curve.suspects
+    ]
+    return "\n".join([table(header, rows), f"{n_runs} runs for {n_values} values", *doubts])
+
+
+def plain(curves: list[Sensitivity], seed: int) -> dict[str, Any]:
+    """The curves as JSON values; what is not a number is null."""
+    factor = curves[0].against(curves[1]) if len(curves) == 2 else None
+    return {
+        "format": "evidentia sensitivity",
+        "schema": 1,
+        "hyperparameter": curves[0].hyperparameter,
+        "seed": seed,
+        "values": curves[0].values.tolist(),
+        "curves": [
+            {
+                "model": curve.model,
+                "log_evidence": _numbers(curve.log_evidence),
+                "error": _numbers(curve.se),
+                "run_at": curve.run_at.tolist(),
+                "suspects": list(curve.suspects),
+                "n_runs": len(curve.runs),
+            }
+            for curve in curves
+        ],
+        "log_bayes_factor": None if factor is None else _numbers(factor[0]),
+        "log_bayes_factor_error": None if factor is None else _numbers(factor[1]),
+    }
+
+
+def _numbers(values: Any) -> list[float | None]:
+    return [float(value) if math.isfinite(value) else None for value in values]
+
+
+def _error(se: float) -> str:
+    return "?" if math.isnan(se) else f"{se:.2g}"
+
+
+def _picture_path(word: str) -> Path:
+    path = Path(word)
+    if path.suffix.lower() not in PICTURES:
+        raise BadInput(f"--out {word}: give a name that ends in {', '.join(PICTURES)}.")
+    if not path.parent.is_dir():
+        raise BadInput(f"--out {word}: there is no directory {str(path.parent)!r}; make it first.")
+    try:
+        import matplotlib  # noqa: F401 - asked for before the runs, not after them
+    except ImportError as error:
+        raise BadInput("pictures need matplotlib: pip install 'evidentia[plots]'.") from error
+    return path
+
+
+def _draw(curves: list[Sensitivity], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from evidentia.report.sensitivity_curve import bayes_factor_curve, sensitivity_curve
+
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    if len(curves) == 2:
+        bayes_factor_curve(curves[0], curves[1], figure.subplots())
+    else:
+        sensitivity_curve(curves[0], figure.subplots())
+    figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)

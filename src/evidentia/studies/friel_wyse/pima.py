@@ -1,0 +1,213 @@
+"""Tables 3 and 4: two logistic regressions of the Pima data, under a wide prior (tau = 0.01) and a tighter one (tau = 1).
+
+    model 1: 1 + NP + PGC + BMI + DP,   model 2: the same + AGE,   theta ~ N(0, I/tau)
+
+Every sampler of the review takes the one-coefficient-at-a-time steps of `component_walk`. The truth is importance sampling with two
+million draws (standard error 0.0003). "Ours" are the same methods as this library runs them when nothing is said, one run each
+with its own error, and two that the review does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from evidentia import zoo
+from evidentia.estimate import evidence
+from evidentia.methods._base import Method
+from evidentia.methods.annealed import AIS
+from evidentia.methods.chib_jeliazkov import ChibJeliazkov
+from evidentia.methods.harmonic import HarmonicMean
+from evidentia.methods.importance import Importance
+from evidentia.methods.laplace import Laplace
+from evidentia.methods.laplace_metropolis import LaplaceMetropolis
+from evidentia.methods.nested import NestedSampling
+from evidentia.methods.power_posterior import PowerPosterior
+from evidentia.methods.smc import SMC
+from evidentia.model import Model
+from evidentia.numerics.nested import information, log_evidence, log_volumes
+from evidentia.records import Array
+from evidentia.sampling.ladder import Climb
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.nested_run import SmallContribution, run_nested
+from evidentia.seeding import Key
+from evidentia.studies.friel_wyse.component_ordinates import ordinates_by_component
+from evidentia.studies.friel_wyse.component_walk import ComponentWalk, exponent_for
+from evidentia.studies.friel_wyse.lanes import Lanes, annealed_runs, posterior_lanes, power_lanes
+from evidentia.studies.friel_wyse.parts import Part, seed_of
+from evidentia.studies.friel_wyse.settings import PimaSettings, Settings
+from evidentia.studies.friel_wyse.table_2 import run_library
+from evidentia.studies.friel_wyse.threshold_moves import ThresholdWalk
+from evidentia.zoo.pima import MODEL_1, MODEL_2
+
+TAUS = {"3": 0.01, "4": 1.0}
+
+Work = Callable[[Model, float, PimaSettings, Key, Loop], dict[str, Any]]
+
+
+def models(tau: float) -> tuple[Model, Model]:
+    """Both models at this prior precision."""
+    first, second = _compiled()
+    return first.with_hyper({"tau": tau}), second.with_hyper({"tau": tau})
+
+
+@cache
+def _compiled() -> tuple[Model, Model]:
+    """What both priors share."""
+    return zoo.pima(MODEL_1).model, zoo.pima(MODEL_2).model
+
+
+def truth(tau: float) -> tuple[float, float]:
+    """Both log evidences, by importance sampling with two million draws; standard error 0.0003."""
+    first, second = (zoo.pima(covariates, tau).log_evidence for covariates in (MODEL_1, MODEL_2))
+    assert first is not None and second is not None
+    return first, second
+
+
+# -- the review's runs ---------------------------------------------------------------------------------------------------
+
+
+def _laplace(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
+    result = evidence(model, Laplace(), seed=seed_of(key), progress=False)
+    loop.count(result.cost.n_likelihood, result.cost.n_gradient, result.cost.n_hessian)
+    return {"laplace": [result.log_evidence]}
+
+
+def _chain(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
+    n_burn = round(settings.burn_share * settings.n_samples)
+    found = posterior_lanes(
+        model,
+        ComponentWalk(settings.precision),
+        _starts(model, settings, loop),
+        n_burn,
+        settings.n_samples,
+        key.generator(),
+        loop,
+    )
+    return {
+        "harmonic": found.harmonic.tolist(),
+        "laplace_map": found.laplace_map.tolist(),
+        "log_likelihoods": [found.lowest, found.highest],
+        "acceptance": found.acceptance,
+    }
+
+
+def _chib_jeliazkov(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
+    share = settings.n_samples // model.n_dimensions
+    n_burn = round(settings.burn_share * share)
+    start = _starts(model, settings, loop)
+    values = ordinates_by_component(model, settings.precision, start, n_burn, share, key, loop)
+    return {"chib_jeliazkov": values.tolist()}
+
+
+def _power(n_rungs: int) -> Work:
+    def run(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
+        n_moves = next(moves for rungs, moves in settings.ladders if rungs == n_rungs)
+        betas = _ladder(n_rungs, settings.power)
+        kernel = ComponentWalk(settings.precision, exponent_for(tau, betas[1], settings.precision))
+        found = power_lanes(model, lambda beta: kernel, betas, settings.n_runs, n_moves, settings.burn_share, key, loop)
+        return {"power": found.plain.tolist(), "power_corrected": found.corrected.tolist()}
+
+    return run
+
+
+def _ais(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
+    betas = _ladder(settings.ais_rungs, settings.power)
+    kernel = ComponentWalk(settings.precision, exponent_for(tau, betas[1], settings.precision))
+    found = annealed_runs(model, kernel, betas, settings.n_best_of, settings.ais_samples, 1, key, loop)
+    own = float(np.sqrt(np.mean(found.se**2)))
+    return {"ais": found.log_evidence.tolist(), "own_error": own, "sd_log_weight": found.sd_log_weight}
+
+
+def _nested(which: int) -> Work:
+    def run(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
+        moves = ThresholdWalk(settings.nested_sweeps[which], settings.precision)
+        n, stop = settings.nested_points, SmallContribution(settings.nested_stop)
+        values, nats = [], []
+        for i in range(settings.nested_runs):
+            run = run_nested(model, n, n // 20, moves, stop, key.child("run", i), loop)
+            log_x = log_volumes(run.n_alive)
+            values.append(log_evidence(run.log_likelihood, log_x))
+            nats.append(information(run.log_likelihood, log_x))
+        return {"nested": values, "information": float(np.mean(nats))}
+
+    return run
+
+
+def _starts(model: Model, settings: PimaSettings, loop: Loop) -> Lanes:
+    """At zero: the burn-in takes them from there."""
+    return Lanes.at(model, np.zeros((settings.n_runs, model.n_dimensions)), loop)
+
+
+def _ladder(n_rungs: int, power: float) -> Array:
+    return np.asarray((np.arange(n_rungs + 1) / n_rungs) ** power)
+
+
+# -- what this library does -----------------------------------------------------------------------------------------------
+
+
+def library_methods(settings: PimaSettings) -> dict[str, Method]:
+    """By the review's row, and two more; with default settings, unless a quick look is wanted."""
+    if settings.small_library:
+        climb = Climb(n_chains=80, n_kept=10)
+        small = {"power": PowerPosterior(climb=climb), "ais": AIS(n_particles=200, n_pilot=200), "nested": NestedSampling(400)}
+        return {**library_methods(PimaSettings()), **small, "smc": SMC(n_particles=400)}
+    return {
+        "laplace": Laplace(),
+        "chib_jeliazkov": ChibJeliazkov(),
+        "laplace_map": LaplaceMetropolis(),
+        "harmonic": HarmonicMean(),
+        "power": PowerPosterior(),
+        "ais": AIS(),
+        "nested": NestedSampling(),
+        "importance": Importance(),
+        "smc": SMC(),
+    }
+
+
+def _library(row: str) -> Work:
+    def run(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
+        return run_library(model, library_methods(settings)[row], 1, key, loop)
+
+    return run
+
+
+# -- parts ---------------------------------------------------------------------------------------------------------------
+
+
+def _both(work: Work, tau: float) -> Callable[[Settings, Key, Loop], dict[str, Any]]:
+    def run(settings: Settings, key: Key, loop: Loop) -> dict[str, Any]:
+        found = {}
+        for i, model in enumerate(models(tau), start=1):
+            found[f"model {i}"] = work(model, tau, settings.pima, key.child(i), loop)
+        return found
+
+    return run
+
+
+def parts() -> list[Part]:
+    """Everything that Tables 3 and 4 need but the jumps."""
+    review: list[tuple[str, str, Work, float]] = [
+        ("laplace", "Laplace", _laplace, 2.0),
+        ("chib-jeliazkov", "Chib & Jeliazkov", _chib_jeliazkov, 60.0),
+        ("chain", "harmonic mean and Laplace at the MAP", _chain, 55.0),
+        ("power-10", "power posteriors, 10 steps", _power(10), 55.0),
+        ("power-20", "power posteriors, 20 steps", _power(20), 55.0),
+        ("ais", "annealed importance sampling", _ais, 35.0),
+        ("nested-few", "nested sampling, few moves", _nested(0), 12.0),
+        ("nested-many", "nested sampling, more moves", _nested(1), 200.0),
+    ]
+    found = []
+    for table, tau in TAUS.items():
+        found += [
+            Part(f"table-{table}/{name}", table, f"Table {table}, {title}", _both(work, tau), weight)
+            for name, title, work, weight in review
+        ]
+        found += [
+            Part(f"table-{table}/ours-{row}", table, f"Table {table}, ours: {row}", _both(_library(row), tau), 4.0)
+            for row in library_methods(PimaSettings())
+        ]
+    return found

@@ -227,7 +227,7 @@ class Evidence:
         lines = [str(self)]
         if self.why_this_method:
             lines.append(f"  method: {self.why_this_method}")
-        if self.no_se_because:
+        if self.no_se_because and self.no_se_because not in [reason.sentence for reason in self.status.reasons]:
             lines.append(f"  no standard error: {self.no_se_because}")
         if self.kind is Kind.LOWER_BOUND:
             lines.append(

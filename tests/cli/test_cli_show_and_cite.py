@@ -101,6 +101,9 @@ def test_a_narrow_terminal_gets_fewer_columns():
     narrow = comparison_text(comparison, False, 80).split("\n\n")[0]
     assert all(len(line) <= 80 for line in narrow.splitlines())
     assert "verdict" in narrow and "no room for prior" in narrow
+    long = ev.Comparison.of({"n" * 60: runs["none"], "s" * 60: runs["slope"]})
+    narrow = comparison_text(long, False, 80).split("\n\n")[0]
+    assert all(len(line) <= 80 for line in narrow.splitlines()) and "nnn…  " in narrow
 
 
 @pytest.mark.parametrize(("line", "offered"), [

@@ -57,7 +57,8 @@ def find_items(targets: list[str]) -> dict[str, Model | Evidence]:
         if not equals or not name or Path(word).is_file():
             name, target = "", word
         item = Evidence.load(target) if target.endswith(".json") else find_model(target).model
-        label = name or (item.model if isinstance(item, Evidence) else item.name)
+        zoo_id = target.removeprefix("zoo:") if target.startswith("zoo:") else ""
+        label = name or zoo_id or (item.model if isinstance(item, Evidence) else item.name)
         if label in items:
             raise BadInput(f"{word!r}: there is a model called {label!r} already; name it anew, as in other={target}.")
         items[label] = item

@@ -81,7 +81,11 @@ def comparison_text(comparison: Comparison, explain: bool, width: int | None) ->
         left_out.append(name)
     if not left_out:
         return full
-    drawn = table([header[j] for j in columns], [[row[j] for j in columns] for row in rows])
+    over = max(0, _width(header, rows, columns) - width)
+    room = max(8, max(len(row[0]) for row in rows) - over)
+    names = [row[0] if len(row[0]) <= room else row[0][: room - 1] + "…" for row in rows]
+    kept = [[name, *(row[j] for j in columns[1:])] for name, row in zip(names, rows, strict=True)]
+    drawn = table([header[j] for j in columns], kept)
     rest = full.split("\n\n", 1)[1]
     return f"{drawn}\n(no room for {', '.join(left_out)}: --markdown has them)\n\n{rest}"
 

@@ -240,7 +240,7 @@ def _trust(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> list
         lines = [join([_verdict(e.status.level.value), f": {reason.sentence}"]) for reason in e.status.reasons]
         if e.status.is_ok:
             lines.append(join([_verdict("ok"), ": all checks of the method passed."]))
-        if e.no_se_because:
+        if e.no_se_because and e.no_se_because not in [reason.sentence for reason in e.status.reasons]:
             lines.append(join(["No error is shown: ", e.no_se_because]))
         lines += [join([agreement(e, other)]) for other in others.get(name, [])]
         lines += [join([sentence]) for sentence in why_trust(e)]

@@ -91,7 +91,7 @@ class Loop:
         """Say what is going on, and raise `Stopped` if it must end."""
         counted = self.n_likelihood + self.n_gradient
         self._line.show(self._stage, message, counted, self.seconds, self._share if self._stage else share)
-        message = "  ".join(part for part in (self._stage, message) if part)
+        message = ", ".join(part.replace("  ", ", ") for part in (self._stage, message) if part)
         if self.interrupted:
             self.stop("interrupted", f"interrupted by the user ({message}); run it again")
         if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:

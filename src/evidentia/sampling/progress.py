@@ -40,7 +40,7 @@ class ProgressLine:
         if now - self._shown < EVERY:
             return
         self._shown = now
-        parts = [self.label, stage, f"{counted:,} evaluations", f"{seconds:.0f} s", left, detail]
+        parts = [self.label, stage, left, f"{counted:,} evaluations", f"{seconds:.0f} s", detail]
         line = fitted("  ".join(part for part in parts if part), self._columns())
         stream = self._stream()
         stream.write("\r" + line.ljust(self._width))

@@ -146,7 +146,7 @@ class Subsets:
         n_chains : int
             Walks, from models of all sizes; their agreement is the error.
         n_moves : int, optional
-            Moves of each walk, a quarter of which is thrown away; 60 for each covariate by default.
+            Moves of each walk, a quarter of which is thrown away; 60 for each covariate by default, and 1,500 at least.
         n_refined : int
             Models whose evidence is refined by importance sampling, the most probable ones first.
         n_draws : int

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evidentia.methods.laplace_metropolis import laplace_at
 from evidentia.model import Model
 from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.quadrature import corrected_trapezoid, trapezoid
@@ -22,7 +21,6 @@ from evidentia.sampling.annealing import untuned_plan, walk
 from evidentia.sampling.evaluate import log_densities, prior_draws
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import peaks_at
 from evidentia.sampling.sweep import Swept, sweep
 from evidentia.sampling.tune import tuning_of
 from evidentia.seeding import Key
@@ -100,32 +98,44 @@ def harmonic_of(parts: Iterable[Swept]) -> Array:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What long posterior chains leave: per lane the harmonic mean, and Laplace's formula at the best draw."""
+    """What long posterior chains leave: per lane the harmonic mean, and the best draw with its log density."""
 
     harmonic: Array
-    laplace_map: Array
+    best: Array
+    density: Array
+    widths: Array
     lowest: float
     highest: float
     acceptance: float
 
 
 def posterior_lanes(
-    model: Model, kernel: Kernel, start: Lanes, n_burn: int, n_draws: int, rng: np.random.Generator, loop: Loop
+    model: Model,
+    kernel: Kernel,
+    start: Lanes,
+    n_burn: int,
+    n_draws: int,
+    rng: np.random.Generator,
+    loop: Loop,
+    log_jacobian: Callable[[Array], Array] | None = None,
 ) -> Posterior:
-    """Run the chains, and read both estimates from the same draws, as the review did."""
+    """Run the chains, and read both estimates from the same draws, as the review did.
+
+    With `log_jacobian` (of positions) the best draw is that of the density in the parameters, not in the unconstrained vector.
+    """
     here = last_of(model, kernel, start, n_burn, 1.0, rng, loop)
-    watch = Watch(*start.position.shape)
+    watch = Watch(*start.position.shape, log_jacobian)
     harmonic = harmonic_of(watch.seeing(sweeps(model, kernel, here, n_draws, 1.0, rng, loop)))
-    peaks = peaks_at(model, watch.best, np.mean(watch.spreads, axis=0), loop)
-    covariances = np.stack([peak.covariance for peak in peaks])
-    at_best = laplace_at(watch.density, covariances)
-    return Posterior(harmonic, at_best, watch.lowest, watch.highest, float(np.mean(watch.accepted)))
+    widths = np.asarray(np.mean(watch.spreads, axis=0))
+    accepted = float(np.mean(watch.accepted))
+    return Posterior(harmonic, watch.best, watch.density, widths, watch.lowest, watch.highest, accepted)
 
 
 class Watch:
     """Looks at the parts of a run as they pass: each chain's best draw, and how far likelihoods reach."""
 
-    def __init__(self, n: int, d: int) -> None:
+    def __init__(self, n: int, d: int, log_jacobian: Callable[[Array], Array] | None = None) -> None:
+        self.log_jacobian = log_jacobian
         self.density, self.best = np.full(n, -np.inf), np.zeros((n, d))
         self.lowest, self.highest = np.inf, -np.inf
         self.spreads: list[Array] = []
@@ -136,6 +146,8 @@ class Watch:
         lanes = np.arange(len(self.density))
         for part in parts:
             density = part.log_prior + part.log_likelihood
+            if self.log_jacobian is not None:
+                density = density - self.log_jacobian(part.position)
             at = np.argmax(density, axis=0)
             better = density[at, lanes] > self.density
             self.density = np.where(better, density[at, lanes], self.density)

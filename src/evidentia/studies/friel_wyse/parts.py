@@ -1,8 +1,8 @@
 """The work in parts: each with a name, a seed of its own by that name, and a small file when it is finished.
 
-A run that is killed leaves the files of its finished parts; started again it reads those and runs the rest. As a part's randomness
-comes from its name and the seed alone, what was interrupted gives the same digits as what was not, in any order and with any
-number of workers.
+A run that is killed leaves the files of its finished parts; started again it reads those and runs the rest. As a part's
+randomness comes from its name and the seed alone, what was interrupted gives the same digits as what was not, in any order and
+with any number of workers.
 """
 
 from __future__ import annotations

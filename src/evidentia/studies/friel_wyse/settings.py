@@ -28,7 +28,7 @@ class PineSettings:
     # "a Gibbs sampling run of 505,000, taking 20% of this as a burn-in"
     n_gibbs: int = 505_000
     burn_share: float = 0.2
-    # "55,000 burn-in iterations with a subsequent 150,000 ... a run of 150,000 iterations for each of the line parameters in turn"
+    # "55,000 burn-in iterations with a subsequent 150,000 ... 150,000 iterations for each of the line parameters in turn"
     chib_burn: int = 55_000
     chib_draws: int = 150_000
     # "1000 samples ... t_i = (1 - i/100)^5 ... sample five times from each tempered posterior"

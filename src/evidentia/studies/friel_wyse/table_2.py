@@ -31,7 +31,7 @@ from evidentia.model import Model
 from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.nested import information, log_evidence, log_volumes
 from evidentia.records import Array
-from evidentia.sampling.conditionals import log_conditional, log_ordinates, unconstrained
+from evidentia.sampling.conditionals import draws_given, log_conditional, log_ordinates, unconstrained
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels.gibbs import Gibbs
 from evidentia.sampling.loop import Loop
@@ -39,11 +39,13 @@ from evidentia.sampling.nested_run import SmallContribution, run_nested
 from evidentia.sampling.world import constrain_batch
 from evidentia.seeding import Key
 from evidentia.studies.friel_wyse.lanes import Lanes, annealed_runs, last_of, posterior_lanes, power_lanes, sweeps
+from evidentia.studies.friel_wyse.parameter_laplace import laplace_at_points, newton
 from evidentia.studies.friel_wyse.parts import Part, seed_of
 from evidentia.studies.friel_wyse.settings import PineSettings, Settings
 from evidentia.studies.friel_wyse.threshold_moves import ThresholdGibbs
+from evidentia.zoo.pine import COVARIATES, GAMMA_RATE, GAMMA_SHAPE, MEAN
 
-COVARIATES = ("density", "adjusted_density")
+Work = Callable[[Model, PineSettings, Key, Loop], dict[str, Any]]
 # Draws that candidates for tau* are held against, and candidates.
 N_HELD_AGAINST, N_CANDIDATES = 1000, 128
 
@@ -67,18 +69,30 @@ def exact() -> tuple[float, float]:
 
 
 def _laplace(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
-    result = evidence(model, Laplace(), seed=seed_of(key), progress=False)
-    loop.count(result.cost.n_likelihood, result.cost.n_gradient, result.cost.n_hessian)
-    return {"laplace": [result.log_evidence]}
+    """Newton from the prior's means, "located by using a standard Newton scheme"."""
+    start = {"intercept": MEAN[0], "slope": MEAN[1], "tau": GAMMA_SHAPE / GAMMA_RATE}
+    for _ in range(3):  # one block after another first: from far away plain Newton steps leave the positive half line
+        start = _conditional_means(model, start)
+    mode = newton(model, start, loop)
+    return {"laplace": laplace_at_points(model, mode, loop).tolist()}
 
 
 def _gibbs(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
     n_burn = round(settings.burn_share * settings.n_gibbs)
     kernel = Gibbs(model.conditionals)
-    found = posterior_lanes(
-        model, kernel, _starts(model, settings, key, loop), n_burn, settings.n_gibbs - n_burn, key.generator(), loop
-    )
-    return {"harmonic": found.harmonic.tolist(), "laplace_map": found.laplace_map.tolist()}
+    place = model.space.names.index("tau")
+    start, n_draws = _starts(model, settings, key, loop), settings.n_gibbs - n_burn
+    found = posterior_lanes(model, kernel, start, n_burn, n_draws, key.generator(), loop, lambda u: u[..., place])
+    best, _ = constrain_batch(model, found.best)
+    return {"harmonic": found.harmonic.tolist(), "laplace_map": laplace_at_points(model, best, loop).tolist()}
+
+
+def _conditional_means(model: Model, point: dict[str, float]) -> dict[str, float]:
+    """Every block at the mean of its full conditional, in turn."""
+    for block in model.conditionals:
+        draws = draws_given(model, block, point, 2000, Key(0).child("start").generator())
+        point = {**point, **{name: float(np.mean(value)) for name, value in draws.items()}}
+    return point
 
 
 def _chib(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
@@ -86,7 +100,7 @@ def _chib(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[st
 
     The review ran a third chain, with tau and one line parameter held, to average what is the same number at every draw.
     """
-    intercept, slope, tau = model.conditionals
+    intercept = model.conditionals[0]
     rng, n = key.generator(), settings.chib_draws
     full = Gibbs(model.conditionals)
     start = last_of(model, full, _starts(model, settings, key, loop), settings.chib_burn, 1.0, rng, loop)
@@ -186,7 +200,9 @@ def library_methods(model: Model, settings: PineSettings) -> dict[str, Method]:
     }
 
 
-def _library(row: str) -> Callable[[Model, PineSettings, Key, Loop], dict[str, Any]]:
+def library_work(row: str) -> Work:
+    """The work of one of ours."""
+
     def run(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
         method = library_methods(model, settings)[row]
         return run_library(model, method, settings.our_runs, key, loop)
@@ -214,8 +230,6 @@ def run_library(model: Model, method: Method, n_runs: int, key: Key, loop: Loop)
 
 # -- parts ---------------------------------------------------------------------------------------------------------------
 
-Work = Callable[[Model, PineSettings, Key, Loop], dict[str, Any]]
-
 
 def _both(work: Work) -> Callable[[Settings, Key, Loop], dict[str, Any]]:
     def run(settings: Settings, key: Key, loop: Loop) -> dict[str, Any]:
@@ -224,17 +238,27 @@ def _both(work: Work) -> Callable[[Settings, Key, Loop], dict[str, Any]]:
     return run
 
 
+REVIEW: dict[str, Work] = {
+    "laplace": _laplace,
+    "gibbs": _gibbs,
+    "chib": _chib,
+    "ais": _ais,
+    "power": _power,
+    "nested": _nested,
+}
+TITLES = {
+    "laplace": "Laplace",
+    "gibbs": "harmonic mean and Laplace at the MAP",
+    "chib": "Chib",
+    "ais": "annealed importance sampling",
+    "power": "power posteriors",
+    "nested": "nested sampling",
+}
+OURS = ("laplace", "laplace_map", "harmonic", "chib", "ais", "nested", "power", "importance", "smc")
+
+
 def parts() -> list[Part]:
     """Everything that Table 2 and Figure 1 need."""
-    review: list[tuple[str, str, Work, float]] = [
-        ("laplace", "Laplace", _laplace, 2.0),
-        ("gibbs", "harmonic mean and Laplace at the MAP", _gibbs, 8.0),
-        ("chib", "Chib", _chib, 8.0),
-        ("ais", "annealed importance sampling", _ais, 6.0),
-        ("power", "power posteriors", _power, 8.0),
-        ("nested", "nested sampling", _nested, 12.0),
-    ]
-    rows = ("laplace_map", "harmonic", "chib", "ais", "nested", "power", "importance", "smc")
-    found = [Part(f"table-2/{name}", "2", f"Table 2, {title}", _both(work), weight) for name, title, work, weight in review]
-    found += [Part(f"table-2/ours-{row}", "2", f"Table 2, ours: {row}", _both(_library(row)), 8.0) for row in rows]
+    found = [Part(f"table-2/{name}", "2", f"Table 2, {TITLES[name]}", _both(work), 8.0) for name, work in REVIEW.items()]
+    found += [Part(f"table-2/ours-{row}", "2", f"Table 2, ours: {row}", _both(library_work(row)), 8.0) for row in OURS]
     return found

@@ -5,9 +5,9 @@ what falls below the likelihood of the point that died. Neither the number nor t
 
 * `ThresholdWalk`, for section 4.2: the steps that the section's other samplers take at beta = 1. At first they are too short for
   the prior, later too long for the region that is left.
-* `ThresholdGibbs`, for section 4.1, which used "Gibbs kernels in all of the Monte Carlo experiments": each parameter from its prior
-  conditional, refused below the threshold. Toward the end next to nothing is taken, and new points are copies of old ones: the
-  review's own guess at what went wrong ("better simulation from constrained distribution at high values of the likelihood").
+* `ThresholdGibbs`, for section 4.1, which used "Gibbs kernels in all of the Monte Carlo experiments": each parameter from its
+  prior conditional, refused below the threshold. Toward the end next to nothing is taken, and new points are copies of old
+  ones: the review's own guess at what went wrong ("better simulation from constrained distribution at high values").
 
 Both leave the prior above the threshold invariant, so what is wrong is only that points have not forgotten where they began.
 Compare `evidentia.sampling.constrained`, whose moves go on until they have.

@@ -1,0 +1,123 @@
+"""Words for what the numbers show: names of rows, and why a method of the review gives what it gives.
+
+Each note is about a method in a table and stands beside every cell of its row. What is said of the review's own figures follows
+from what was recomputed with its settings, not from the figures alone.
+"""
+
+from __future__ import annotations
+
+NAMES = {
+    "exact": "Exact",
+    "laplace": "Laplace",
+    "laplace_map": "Laplace at the MAP",
+    "harmonic": "Harmonic mean",
+    "chib": "Chib",
+    "chib_jeliazkov": "Chib & Jeliazkov",
+    "ais": "Annealed importance sampling",
+    "power": "Power posteriors",
+    "power_10": "Power posteriors, 10 steps of 20,000 (as the text says)",
+    "power_20": "Power posteriors, 20 steps of 10,000 (as the figures imply)",
+    "power_20_corrected": "the same draws, second-order rule",
+    "power_corrected": "the same draws, second-order rule",
+    "nested": "Nested sampling",
+    "nested_few": "Nested sampling, one sweep a point",
+    "nested_many": "Nested sampling, ten sweeps a point",
+    "jump": "Reversible jump",
+    "importance": "Importance sampling (not in the review)",
+    "smc": "Sequential Monte Carlo (not in the review)",
+}
+
+NOTES = {
+    ("1", "exact"): (
+        "The sample is another one, so levels differ; how far the value moves with tau0 does not depend on it."
+    ),
+    ("1", "harmonic"): (
+        "Hardly moves with the prior, because posterior draws hardly do; it is not an estimate of the evidence here. "
+        "Its weights 1/L have infinite variance, so runs differ by more than any error would say."
+    ),
+    ("2", "exact"): (
+        "The review's formula, with its three misprints mended, on the review's data (row 9 differs from the "
+        "published table of Williams 1959; with that table the factor is 7024)."
+    ),
+    ("2", "laplace"): (
+        "Both evidences are 0.04 low, in the same way, and the ratio does not notice. The last digits depend on the "
+        "coordinates: here the logarithm of tau."
+    ),
+    ("2", "laplace_map"): (
+        "As Laplace, at the best of 404,000 draws."
+    ),
+    ("2", "harmonic"): (
+        "Infinite variance: the mean of eighteen runs hangs on whichever run met a bad draw, and 'spread over runs' "
+        "is not a property of the method. Each log evidence is about three nats too high; the ratio hides it. No "
+        "setting mends it."
+    ),
+    ("2", "chib"): (
+        "Conjugate, two averages, both nearly constant: the most precise of all here, in the review and now."
+    ),
+    ("2", "ais"): (
+        "Unbiased at any length of ladder."
+    ),
+    ("2", "power"): (
+        "A hundred rungs: the trapezoid's bias is 0.006 in each evidence and cancels in the ratio."
+    ),
+    ("2", "power_corrected"): (
+        "What the review could have had from its own draws."
+    ),
+    ("2", "nested"): (
+        "The review does not say how many points it used, nor how many moves. A hundred points and one sweep give "
+        "about its spread; perfect moves would need only thirty points to do as badly. With 4,000 points and moves "
+        "that go on until they have forgotten where they began, the spread is what theory says."
+    ),
+    ("3", "laplace"): (
+        "Deterministic; 0.02 to 0.03 below the truth, as the posterior is not quite normal."
+    ),
+    ("3", "laplace_map"): (
+        "The best of 200,000 draws lies a little below the mode."
+    ),
+    ("3", "chib_jeliazkov"): (
+        "One coefficient a block, as the sampler moves them."
+    ),
+    ("3", "harmonic"): (
+        "The harmonic mean of a sample cannot lie below its smallest likelihood. No posterior draw comes near the "
+        "printed value, which is far too low; burn-in left in the sample is one way to get it. What the estimator "
+        "really gives is far too high, and its Bayes factor points the wrong way."
+    ),
+    ("3", "power_10"): (
+        "Ten steps as the text says: the straight lines between rungs lose four nats. The printed figures cannot come "
+        "from this ladder."
+    ),
+    ("3", "power_20"): (
+        "Twenty steps of 10,000 give the printed figures within their noise, so this is what was run. They are 0.7 "
+        "too low: the trapezoid's bias, which the ratio hides."
+    ),
+    ("3", "power_20_corrected"): (
+        "The variances of the same draws correct the trapezoid (Friel, Hurn & Wyse 2014): the bias is gone, the noise "
+        "of this sampler on this ladder is not."
+    ),
+    ("3", "ais"): (
+        "Unbiased for Z, so log Z comes out low where the weights are uneven: the kernel is too slow for the ladder, "
+        "above all next to a prior a hundred times wider than the posterior."
+    ),
+    ("3", "nested_few"): (
+        "The review does not say how often a point is moved. With one sweep the error is about one nat, of either "
+        "sign, in both directions of the review's two tables: its figures are those of such runs, where 2,000 points "
+        "that move enough have an error of 0.1."
+    ),
+    ("3", "nested_many"): (
+        "The same points and steps, ten times the moves, within the printed run time: the truth. So what was wrong "
+        "was the number of moves, not the method."
+    ),
+    ("3", "jump"): (
+        "The review's benchmark."
+    ),
+}
+
+
+def name_of(row: str) -> str:
+    """A row in words."""
+    return NAMES[row]
+
+
+def note_on(table: str, row: str) -> str:
+    """What there is to say about a row; Tables 3 and 4 share their notes."""
+    return NOTES.get((table, row)) or NOTES.get(("3" if table == "4" else table, row), "")

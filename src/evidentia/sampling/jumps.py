@@ -5,9 +5,10 @@ that there is nothing to match and the Jacobian is one: the jump is accepted wit
 
     r = exp(b_k) prior_k L_k(u') q_m(u) J(k, m) / ( exp(b_m) prior_m L_m(u) q_k(u') J(m, k) ),
 
-with J(m, k) = v_k / (1 - v_m) for k other than m, and b what was added to make jumps frequent. A pair of models may have a map of the
-user's instead (`Map`). Independence makes jumps as likely as the fits are good; what the fits miss, the kernel's moves within the
-model must reach. (Green 1995; proposals from the marginal posteriors as in Carlin & Chib 1995 and Hastie & Green 2012.)
+with J(m, k) = v_k / (1 - v_m) for k other than m, and b what was added to make jumps frequent. A pair of models may have a map of
+the user's instead (`sampling.jump_maps`). Independence makes jumps as likely as the fits are good; what the fits miss, the
+kernel's moves within the model must reach. (Green 1995; proposals near the models' own posteriors as Carlin & Chib 1995 advise
+for their pseudo-priors.)
 
 Noise is drawn in bulk by NumPy, as for kernels, and a block of moves of all chains is one compiled call.
 """
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from evidentia.model import Model
 from evidentia.records import Array
 from evidentia.sampling.evaluate import log_densities
+from evidentia.sampling.jump_maps import Map, mapped
 from evidentia.sampling.kernels._base import Kernel, State, Tuning, log_uniforms, screen
 from evidentia.sampling.lanes import Lanes, LaneWorld
 from evidentia.sampling.loop import Loop
@@ -62,21 +64,6 @@ class Lane(NamedTuple):
     position: Any
     log_prior: Any
     log_likelihood: Any
-
-
-@dataclass(frozen=True)
-class Map:
-    """A jump between two models by a map of the user's, in unconstrained vectors with what randomness is needed to fill up.
-
-    `there(u, noise)` gives ``(u', rest)`` and `back` undoes it; `n_there` and `n_back` are the lengths of noise and rest.
-    """
-
-    first: int
-    second: int
-    there: Callable[[Any, Any], tuple[Any, Any]]
-    back: Callable[[Any, Any], tuple[Any, Any]]
-    n_there: int
-    n_back: int
 
 
 @dataclass(frozen=True)
@@ -246,7 +233,15 @@ def _compiled(
 
 
 def _step(
-    lanes: Lanes, arguments: Any, kernel: Kernel, maps: tuple[Map, ...], likelihood: bool, state: Lane, noise: Any, shapes: Any, xp: Any
+    lanes: Lanes,
+    arguments: Any,
+    kernel: Kernel,
+    maps: tuple[Map, ...],
+    likelihood: bool,
+    state: Lane,
+    noise: Any,
+    shapes: Any,
+    xp: Any,
 ) -> Any:
     """Moves within the models, then one jump; and what to report of both."""
     shapes = Shapes(*shapes)
@@ -265,7 +260,7 @@ def _step(
     position = draw_proposal(shapes, k, noise, xp)
     log_back = log_proposal(shapes, m, here.position, xp) - log_proposal(shapes, k, position, xp)
     for map_ in maps:
-        position, log_back = _mapped(lanes, map_, arguments, m, k, here.position, noise, position, log_back, xp)
+        position, log_back = mapped(lanes, map_, m, k, here.position, noise, position, log_back, xp)
     log_prior, log_likelihood = lanes.density(arguments, k, position, likelihood)
     log_likelihood, more_bad, bad_position = screen(xp, position, log_likelihood)
     bad = xp.where(more_bad > 0, bad_position, bad)
@@ -295,47 +290,6 @@ def _another(log_visit: Any, m: Any, uniform: Any, xp: Any) -> tuple[Any, Any]:
     k = xp.where(k == m, xp.where(m > 0, m - 1, m + 1), k)
     rest = xp.log(edges[-1] - visit)
     return k, log_visit[m] - rest[k] - log_visit[k] + rest[m]
-
-
-def _mapped(
-    lanes: Lanes, map_: Map, arguments: Any, m: Any, k: Any, here: Any, noise: Any, position: Any, log_back: Any, xp: Any
-) -> tuple[Any, Any]:
-    """Proposals of lanes that jump between the two models of a map: along it, with its Jacobian."""
-    pairs = ((map_.first, map_.second, map_.there, map_.n_there), (map_.second, map_.first, map_.back, map_.n_back))
-    for start, end, function, n_noise in pairs:
-        d, d_new = lanes.model(start).n_dimensions, lanes.model(end).n_dimensions
-
-        def along(u: Any, extra: Any, d: int = d, n_noise: int = n_noise, function: Any = function) -> Any:
-            def flat(joined: Any) -> Any:
-                found, rest = function(joined[:d], joined[d:])
-                return jnp.concatenate([jnp.ravel(found), jnp.ravel(rest)])
-
-            joined = jnp.concatenate([u[:d], extra[:n_noise]])
-            return flat(joined), jnp.linalg.slogdet(jax.jacfwd(flat)(joined))[1]
-
-        def all_along(u: Any, extra: Any, along: Any = along) -> Any:
-            return jax.vmap(along)(u, extra)
-
-        if lanes.traced:
-            found, log_jacobian = all_along(here, noise["extra"])
-        else:
-            with jax.enable_x64(True):
-                compiled = lanes.core.compiled(("map", map_, start), lambda f=all_along: f)
-                found, log_jacobian = (np.asarray(part) for part in compiled(here, noise["extra"]))
-        rest, used = found[:, d_new:], noise["extra"][:, :n_noise]
-        proposed = xp.concatenate([found[:, :d_new], noise["fresh"][:, d_new:]], axis=1)
-        # What the spare coordinates weigh is in both densities, and drawn from: it cancels.
-        spare = _half_squares(here[:, d:], xp) - _half_squares(noise["fresh"][:, d_new:], xp)
-        weight = log_jacobian - _half_squares(rest, xp) + _half_squares(used, xp) - spare
-        weight = weight + 0.5 * np.log(2.0 * np.pi) * (used.shape[1] - rest.shape[1] - (here.shape[1] - d) + (here.shape[1] - d_new))
-        chosen = (m == start) & (k == end)
-        position = xp.where(chosen[:, None], proposed, position)
-        log_back = xp.where(chosen, weight, log_back)
-    return position, log_back
-
-
-def _half_squares(x: Any, xp: Any) -> Any:
-    return 0.5 * xp.sum(x * x, axis=1)
 
 
 def _by_model(within: Array, index: Array, n_models: int) -> Array:

@@ -127,8 +127,7 @@ class ListLanes:
         """See `Lanes`."""
         if not self.traced:
             return self._by_hand(index, position, likelihood)
-        width = position.shape[1]
-        branches = [_alone(model.core, *given, width) for model, given in zip(self.models, arguments, strict=True)]
+        branches = [_alone(model.core, given) for model, given in zip(self.models, arguments, strict=True)]
         if self.n_models <= TOGETHER:
             found = [jax.vmap(branch)(position) for branch in branches]
             log_prior, log_likelihood = found[0]
@@ -240,8 +239,8 @@ class LaneWorld:
         raise TypeError("lanes do not loop inside a move")
 
 
-def _alone(core: Core, data: Any, hyper: Any, width: int) -> Callable[[Any], Any]:
-    size = core.space.n_dimensions
+def _alone(core: Core, given: tuple[Any, Any]) -> Callable[[Any], Any]:
+    size, (data, hyper) = core.space.n_dimensions, given
 
     def one(u: Any) -> Any:
         log_prior, log_likelihood = core.log_densities(u[:size], data, hyper)

@@ -196,7 +196,9 @@ def _climb(model: Model, name: str) -> Callable[..., Any]:
     def build() -> Callable[..., Any]:
         one = _log_densities(model, name)
 
-        def climb(variant: Any, start: Any, fresh: Any, data: Any, hyper: Any) -> Any:
+        def climb(given: Any, data: Any, hyper: Any) -> Any:
+            variant, start, fresh = given
+
             def f(u: Any) -> Any:
                 return sum(one(u, variant, data, hyper))
 
@@ -228,7 +230,7 @@ def _climb(model: Model, name: str) -> Callable[..., Any]:
             return u, jnp.where(fine, factor, eye), f(u), fine & arrived, n_steps
 
         def run(variants: Any, starts: Any, fresh: Any, data: Any, hyper: Any) -> Any:
-            return jax.lax.map(lambda given: climb(*given, data, hyper), (variants, starts, fresh))
+            return jax.lax.map(lambda given: climb(given, data, hyper), (variants, starts, fresh))
 
         return run
 

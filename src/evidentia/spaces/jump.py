@@ -7,18 +7,18 @@
 
 A pilot run of every model (`evidence`, or for a family of subsets importance sampling of all together) gives posterior draws, to
 which proposals are fitted, and a first evidence, by which the models' weights are evened out so that chains jump often; both are
-taken into account exactly. A jump goes to a fresh draw from the other model's proposal (`sampling.jumps`): there is nothing to match
-between models and the Jacobian is one. A pair of models may be given a `Move` of its own; its Jacobian is taken by automatic
-differentiation in the coordinates of the sampler, where none can be forgotten.
+taken into account exactly. A jump goes to a fresh draw from the other model's proposal (`sampling.jumps`): there is nothing to
+match between models and the Jacobian is one. A pair of models may be given a `Move` of its own; its Jacobian is taken by
+automatic differentiation in the coordinates of the sampler, where none can be forgotten.
 
 *Its error.* The scatter between chains, which are independent given the pilots; t with one degree of freedom less than there are
-chains. `switching_se` gives the one that the number of switches implies, sqrt(2 / switches) or so: where the chain of names is not
-itself a Markov chain, it is too small.
+chains. `Jump.switching_se` gives the one that the number of switches implies, sqrt(2 / switches) or so: where the chain of names
+is not itself a Markov chain, it is too small.
 
 *When it lies.* A mode of one model that neither its pilot nor its moves reach: the doubts of the pilots are therefore handed on,
-and odds that differ from the pilots' by more than both errors allow are said to. Few entries into a model that counts, chains that
-disagree, or chains too short for their own memory make the result suspect. A wrong map of the user's is what the run with the
-likelihood off is for.
+and odds that differ from the pilots' by more than both errors allow are said to. Few entries into a model that counts, chains
+that disagree, or chains too short for their own memory make the result suspect. A wrong map of the user's is what the run with
+the likelihood off is for.
 """
 
 from __future__ import annotations
@@ -37,29 +37,24 @@ from evidentia.errors import BadInput, BadType, EvidenceFailed
 from evidentia.estimate import evidence
 from evidentia.methods._base import check_count
 from evidentia.model import Model
-from evidentia.numerics.visits import disagreement
 from evidentia.records import Array, Draws
-from evidentia.result import Evidence, Status
+from evidentia.result import Evidence
 from evidentia.sampling.evaluate import with_parameters
-from evidentia.sampling.jumps import JumpRun, Map, run_jumps
+from evidentia.sampling.jump_maps import Map
+from evidentia.sampling.jumps import JumpRun, run_jumps
 from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
 from evidentia.sampling.lanes import FamilyLanes, Lanes, ListLanes
 from evidentia.sampling.loop import Loop
 from evidentia.seeding import Key, check_seed
-from evidentia.spaces.jump_result import MIN_ENTRIES, JointDraws, Jump
+from evidentia.spaces.jump_result import JointDraws, Jump
+from evidentia.spaces.jump_verdict import verdict
 from evidentia.spaces.pilots import Pilots, pilots_of_family, pilots_of_models, prior_pilots
 from evidentia.spaces.subset_results import model_name
 from evidentia.spaces.subsets import Subsets, all_masks, prior_of
 
 MOST_MODELS = 4096
 DRAWS_KEPT = 20_000
-N_BATCHES = 10
-# Models with less than this share of the mass may be entered as seldom as they like.
-COUNTS = 0.01
-# Chance of calling chains that agree apart, below which they are; and errors between pilot and answer.
-DISAGREE = 1e-4
-FAR = 4.5
 
 
 @dataclass(frozen=True)
@@ -67,8 +62,8 @@ class Move:
     """A jump between two models of the user's own.
 
     ``there(params, noise)`` takes the first model's parameters and `n_there` standard normals, and returns the second model's
-    parameters and the `n_back` numbers that ``back(params, noise)`` needs to undo it. Written with jax.numpy; the two together must
-    be a bijection: as many coordinates in as out.
+    parameters and the `n_back` numbers that ``back(params, noise)`` needs to undo it. Written with jax.numpy; the two together
+    must be a bijection: as many coordinates in as out.
     """
 
     first: str
@@ -173,7 +168,7 @@ def jump(
         cost=loop.cost(0.0),
         settings={"n_chains": n_chains, "n_moves": n_moves, "n_within": n_within, "even": even},
     )
-    return replace(result, status=pilot.status.and_(_verdict(result)))
+    return replace(result, status=pilot.status.and_(verdict(result)))
 
 
 def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_within: int, even: float | None) -> Kernel:
@@ -193,8 +188,8 @@ def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_wi
         for name, model in models.items():
             if model.data_id != models[first].data_id:
                 raise BadInput(
-                    f"{first!r} and {name!r} have different data: only models of the same data can be compared. (If it is the same "
-                    "data in another form, give both models the same data_id.)"
+                    f"{first!r} and {name!r} have different data: only models of the same data can be compared. (If it is the "
+                    "same data in another form, give both models the same data_id.)"
                 )
     check_count("jump", "n_chains", n_chains, 8, "their scatter is the error")
     check_count("jump", "n_moves", n_moves, 100, "chains are judged by batches of their moves")
@@ -203,7 +198,7 @@ def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_wi
         raise BadInput(f"jump(even={even}): give a share from 0 to 1.")
     kernel = kernel or CrankNicolson()
     if kernel.needs_gradient or not kernel.needs_tuning:
-        raise BadInput(f"jump(kernel={kernel}): chains in different models move without gradients; use CrankNicolson or RandomWalk.")
+        raise BadInput(f"jump(kernel={kernel}): lanes move without gradients; use CrankNicolson or RandomWalk.")
     return kernel
 
 
@@ -261,8 +256,8 @@ def _map(move: Move, names: tuple[str, ...], lanes: Lanes) -> Map:
     off = max((float(np.max(np.abs(a - b), initial=0.0)) for a, b in zip(again, (u, noise), strict=True)), default=0.0)
     if not off < 1e-6:
         raise BadInput(
-            f"Move({move.first!r}, {move.second!r}): back() does not undo there(): a point comes back {off:.2g} away. Each must be the "
-            "other's inverse, noise included."
+            f"Move({move.first!r}, {move.second!r}): back() does not undo there(): a point comes back {off:.2g} away. Each must "
+            "be the other's inverse, noise included."
         )
     return Map(i, j, there, back, move.n_there, move.n_back)
 
@@ -291,60 +286,3 @@ def _by_model(run: JumpRun, names: tuple[str, ...], lanes: Lanes) -> dict[str, D
         draws = Draws(own, joint.log_likelihood[here], log_prior, n_drawn=len(here), chain=joint.chain[here])
         found[name] = with_parameters(model, draws)
     return found
-
-
-def _verdict(result: Jump) -> Status:
-    status = Status.ok()
-    came, p, n_models = result.entries, result.probabilities, len(result.names)
-    if result.likelihood:
-        joint = result.pilot + np.log(np.maximum(result.prior, 1e-300))
-        expected = np.exp(joint - joint.max())
-        counts = (np.maximum(p, expected / expected.sum()) >= COUNTS) | (not result.covariates)
-    else:
-        counts = np.asarray(result.prior) >= COUNTS
-    seldom = [result.names[k] for k in np.flatnonzero(counts & (came < MIN_ENTRIES))]
-    if seldom or result.switches < MIN_ENTRIES:
-        sentence = (
-            f"chains entered {', '.join(seldom[:3]) or 'other models'} fewer than {MIN_ENTRIES} times: odds by such few switches have no "
-            "honest error; give more n_moves or a Move of your own."
-        )
-        status = status.and_(Status.suspect("few-switches", sentence))
-    length = result.index.shape[0] // N_BATCHES
-    batches = result.index[: N_BATCHES * length].reshape(N_BATCHES, length, -1)
-    some = np.argsort(-result.visits.sum(axis=0), kind="stable")[: min(n_models, 16)]
-    shares = np.stack([(batches == k).mean(axis=1) for k in some], axis=2)
-    chance = disagreement(shares)
-    if chance < DISAGREE:
-        sentence = (
-            f"chains scatter more than their own parts do (chance {chance:.1g}): they have not forgotten where they began, or some are "
-            "stuck; give more n_moves or n_within."
-        )
-        status = status.and_(Status.suspect("chains-disagree", sentence))
-    if not result.likelihood:
-        found = result.null_test()
-        if found[3] < DISAGREE:
-            sentence = (
-                f"with the likelihood off, visits do not match the prior (F = {found[0]:.1f}, chance {found[3]:.1g}): a move is wrong; "
-                "check that the two functions of every Move undo each other."
-            )
-            status = status.and_(Status.suspect("prior-visits", sentence))
-    elif not result.covariates:
-        status = status.and_(_against_pilots(result))
-    return status
-
-
-def _against_pilots(result: Jump) -> Status:
-    best = int(np.argmax(result.probabilities))
-    for k, name in enumerate(result.names):
-        if k == best:
-            continue
-        factor = result.log_bayes_factor(name, result.names[best])
-        error = math.hypot(factor.se or math.nan, result.pilot_se[k], result.pilot_se[best])
-        off = factor.value - (result.pilot[k] - result.pilot[best])
-        if abs(off) > FAR * error:
-            return Status.suspect(
-                "pilots-disagree",
-                f"the odds of {name} differ by {off:.2f} nats from those of the pilot runs, {abs(off) / error:.0f} errors: one of the two "
-                "has missed part of a posterior; look at both models with SMC.",
-            )
-    return Status.ok()

@@ -1,7 +1,7 @@
 """What reversible jump found: odds between models, probabilities, joint draws, and whether the chains went round often enough.
 
-*Errors* are those of independent chains: the scatter of what each says (`numerics.visits`). They are shown only for models that the
-chains entered often enough to be judged by.
+*Errors* are those of independent chains: the scatter of what each says (`numerics.visits`). They are shown only for models that
+the chains entered often enough to be judged by.
 """
 
 from __future__ import annotations
@@ -213,8 +213,9 @@ class Jump:
         half = t_quantile(0.975, self.index.shape[1] - 1)
         width = max(len(name) for name in self.names)
         lines = [
-            f"{self.index.shape[1]} chains of {self.index.shape[0]:,} moves: {self.switches:,} switches ({self.jump_acceptance:.0%} of "
-            f"jumps accepted), {self.round_trips:,} round trips{'' if self.likelihood else '; likelihood off'}"
+            f"{self.index.shape[1]} chains of {self.index.shape[0]:,} moves: {self.switches:,} switches "
+            f"({self.jump_acceptance:.0%} of jumps accepted), {self.round_trips:,} round trips"
+            f"{'' if self.likelihood else '; likelihood off'}"
         ]
         for i in np.argsort(-p, kind="stable")[:MODELS_SHOWN]:
             bounds = f"{max(p[i] - half * se[i], 0.0):.4f} to {min(p[i] + half * se[i], 1.0):.4f}"

@@ -1,7 +1,7 @@
 """First runs of the models between which chains will jump: where their posteriors are, and how heavy.
 
-A mixture of one, two or four Student t's is fitted to half of a run's posterior draws; the other half chooses between them, by the
-efficiency that importance sampling would have: that of an independence jump.
+A mixture of one, two or four Student t's is fitted to half of a run's posterior draws; the other half chooses between them, by
+the efficiency that importance sampling would have: that of an independence jump.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def pilots_of_models(models: Mapping[str, Model], runs: Mapping[str, Evidence], 
         samples.append(position)
         sizes.append(model.n_dimensions)
         if not run.status.is_ok:
-            sentence = f"the pilot run of {name} doubts itself ({run.status}), and jumps are proposed from it: {run.status.reasons[0].sentence}"
+            why = run.status.reasons[0].sentence
+            sentence = f"the pilot run of {name} doubts itself ({run.status}), and jumps are proposed from it: {why}"
             status = status.and_(Status.suspect("pilot", sentence))
     log_z = np.array([runs[name].log_evidence for name in models])
     errors = [runs[name].error for name in models]
@@ -114,14 +115,14 @@ def pilots_of_family(family: Subsets, masks: Array, key: Key, loop: Loop) -> Pil
     status = modes_status(family, masks[best], peaks.some(best), key.child("look"), loop)
     m = len(masks)
     sizes = np.full(m, float(d))
-    return Pilots(
-        found.log_evidence, found.se, np.zeros((m, 1)), peaks.mode[:, None], scale[:, None], sizes, DEGREES_OF_FREEDOM, peaks.mode, scale, status
-    )
+    one_each = (np.zeros((m, 1)), peaks.mode[:, None], scale[:, None])
+    return Pilots(found.log_evidence, found.se, *one_each, sizes, DEGREES_OF_FREEDOM, peaks.mode, scale, status)
 
 
 def prior_pilots(lanes: Lanes, key: Key) -> Pilots:
     """With the likelihood off: every evidence is one, and proposals are fitted to draws from the priors."""
-    fits, samples = [], []
+    fits: list[Proposal] = []
+    samples: list[Array] = []
     for k in range(lanes.n_models):
         if isinstance(lanes, FamilyLanes) and k:  # all subsets have the one prior
             fits.append(fits[0])

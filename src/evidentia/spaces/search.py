@@ -1,11 +1,11 @@
 """Search in a family of subsets too large to enumerate: walks that add, delete and swap covariates.
 
 Many walks move together over the masks gamma by Metropolis moves for P(gamma) Z_gamma: flip one covariate, or swap one that is
-in for one that is out. Z_gamma is Laplace's mass of the model's peak (`sampling.many`), climbed to from the peak of the model that
-it differs from in one or two covariates, many models in one compiled call, and kept: no model is climbed twice. On a logistic
-regression with 30 covariates and 500 rows a climb costs as much as 70 draws of importance sampling. The models that matter are
-then refined by importance sampling, and the walks are corrected for the difference; in models that were not refined it is taken
-from a straight line in the number of covariates, fitted to those that were.
+in for one that is out. Z_gamma is Laplace's mass of the model's peak (`sampling.many`), climbed to from the peak of the model
+that it differs from in one or two covariates, many models in one compiled call, and kept: no model is climbed twice. On a
+logistic regression with 30 covariates and 500 rows a climb costs as much as 70 draws of importance sampling. The models that
+matter are then refined by importance sampling, and the walks are corrected for the difference; in models that were not refined it
+is taken from a straight line in the number of covariates, fitted to those that were.
 
 *Inclusion* is not counted but computed: whenever a flip of covariate j was looked at, both models' evidences are known, and
 
@@ -35,7 +35,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evidentia.errors import BadInput
 from evidentia.methods._base import check_count
 from evidentia.numerics.model_weights import average_over_models
 from evidentia.numerics.uncertainty import r_hat
@@ -47,13 +46,11 @@ from evidentia.sampling.verdict import MAX_PARETO_K, MIN_ESS
 from evidentia.seeding import Key
 from evidentia.spaces.one_peak import LOOKED_AT, modes_status
 from evidentia.spaces.subset_results import TopModel, lines_of, model_name, top_models
+from evidentia.spaces.walks import Integers, Known, Walks, walk
 
 if TYPE_CHECKING:
     from evidentia.spaces.subsets import Subsets
 
-Integers = NDArray[np.int64]
-
-SWAPS = 0.3
 # In small families, where moves cost next to nothing, shorter walks were seen to remember where they began.
 FEWEST_MOVES = 1500
 # Walks are many and short: a walk that stands elsewhere than the others shows as 1.5 and more.
@@ -121,57 +118,6 @@ class SubsetSearch:
         return "\n".join([head, *lines_of(self.inclusion, self.inclusion_se, self.top(5), self.status)])
 
 
-class _Known:
-    """Models evaluated so far, each once: mask, Laplace's log evidence, log prior, peak."""
-
-    def __init__(self, family: Subsets, prior: Callable[[Array], float] | None, loop: Loop) -> None:
-        self.family, self.loop = family, loop
-        self._prior = prior
-        self._row: dict[bytes, int] = {}
-        self.masks: list[Array] = []
-        self.log_z: list[float] = []
-        self.log_prior: list[float] = []
-        self.mode: list[Array] = []
-
-    def rows(self, masks: Array, parents: Integers | None) -> Integers:
-        """Rows of these models, the new ones climbed together, from the peaks of their parents."""
-        names = [mask.tobytes() for mask in masks.astype(bool)]
-        new = [i for name, i in {name: i for i, name in enumerate(names)}.items() if name not in self._row]
-        if new:
-            start = None if parents is None else np.stack([self.mode[parents[i]] for i in new])
-            peaks = peaks_of_all(self.family.model, self.family.mask, masks[new], self.loop, start)
-            for k, i in enumerate(new):
-                self._row[names[i]] = len(self.masks)
-                self.masks.append(masks[i].copy())
-                self.log_z.append(float(peaks.log_mass[k]))
-                self.log_prior.append(self._log_prior(masks[i]))
-                self.mode.append(peaks.mode[k])
-        return np.array([self._row[name] for name in names])
-
-    def log_joint(self, rows: Integers) -> Array:
-        """Log prior and evidence of these models."""
-        return np.array([self.log_z[i] + self.log_prior[i] for i in rows])
-
-    def _log_prior(self, mask: Array) -> float:
-        if self._prior is None:
-            return 0.0
-        chance = float(self._prior(mask))
-        if not (np.isfinite(chance) and chance >= 0.0):
-            raise BadInput("Subsets.search(prior=...): it must give a finite number, not negative, for every mask.")
-        return float(np.log(chance)) if chance > 0.0 else -np.inf
-
-
-@dataclass(frozen=True)
-class _Walks:
-    """What the walks did, after warm-up: (moves, chains) of each; -1 where no flip was looked at."""
-
-    at: Integers  # row of the model
-    flipped: Integers  # covariate
-    without: Integers  # rows of the pair of models that differ in it
-    with_: Integers
-    seen_by: NDArray[np.bool_]  # (rows, 2): which half of the walks evaluated a model
-
-
 def search_subsets(
     family: Subsets,
     prior: Callable[[Array], float] | None,
@@ -190,61 +136,14 @@ def search_subsets(
     check_count("Subsets.search", "n_draws", n_draws, 500, "Pareto k and the error need draws to look at")
     key = Key(seed).child("search")
     loop = Loop(None, progress, "search")
-    known = _Known(family, prior, loop)
+    known = Known(family, prior, loop)
     with loop.listening():
-        walks = _walk(known, n_chains, n_moves, key.child("walk"), loop)
+        walks = walk(known, n_chains, n_moves, key.child("walk"), loop)
         return _result(family, known, walks, n_refined, n_draws, n_moves, seed, key, loop)
 
 
-def _walk(known: _Known, n_chains: int, n_moves: int, key: Key, loop: Loop) -> _Walks:
-    rng = key.generator()
-    p = len(known.family.covariates)
-    masks = (rng.random((n_chains, p)) < rng.random((n_chains, 1))).astype(np.float64)
-    masks[0], masks[1] = 0.0, 1.0
-    at = known.rows(masks, None)
-    chain = np.arange(n_chains)
-    half = chain % 2
-    seen: list[tuple[Integers, Integers]] = [(at, half)]
-    kept: list[tuple[Integers, ...]] = []
-    for move in range(n_moves):
-        masks = np.stack([known.masks[i] for i in at])
-        proposed, flipped = _propose(masks, rng)
-        to = known.rows(proposed, at)
-        seen.append((to, half))
-        with np.errstate(invalid="ignore"):  # from a model of no mass to another one: stay
-            better = known.log_joint(to) - known.log_joint(at)
-        if move >= n_moves // 4:
-            was_in = masks[chain, np.maximum(flipped, 0)] > 0.5
-            kept.append((at, flipped, np.where(was_in, to, at), np.where(was_in, at, to)))
-        at = np.where(-rng.standard_exponential(n_chains) < better, to, at)
-        if move % 20 == 0:
-            loop.tick(f"move {move} of {n_moves}, {len(known.masks):,} models")
-    seen_by = np.zeros((len(known.masks), 2), bool)
-    for rows, halves in seen:
-        seen_by[rows, halves] = True
-    arrays = [np.stack(part) for part in zip(*kept, strict=True)]
-    return _Walks(arrays[0], arrays[1], arrays[2], arrays[3], seen_by)
-
-
-def _propose(masks: Array, rng: np.random.Generator) -> tuple[Array, Integers]:
-    """A flip, or a swap, of every mask; and the covariate flipped, -1 for a swap. Both are as likely as their reverse."""
-    n, p = masks.shape
-    proposed = masks.copy()
-    chain, flipped = np.arange(n), rng.integers(p, size=n)
-    swap = rng.random(n) < SWAPS
-    # The largest of uniforms given to those that are in, and to those that are out, names a random one of each.
-    luck = rng.random((2, n, p))
-    out, in_ = np.where(masks > 0.5, luck[0], -1.0).argmax(axis=1), np.where(masks < 0.5, luck[1], -1.0).argmax(axis=1)
-    able = (masks.sum(axis=1) > 0) & (masks.sum(axis=1) < p)
-    proposed[chain[~swap], flipped[~swap]] = 1.0 - masks[chain[~swap], flipped[~swap]]
-    both = swap & able
-    proposed[chain[both], out[both]] = 0.0
-    proposed[chain[both], in_[both]] = 1.0
-    return proposed, np.where(swap, -1, flipped)
-
-
 def _result(
-    family: Subsets, known: _Known, walks: _Walks, n_refined: int, n_draws: int, n_moves: int, seed: int, key: Key, loop: Loop
+    family: Subsets, known: Known, walks: Walks, n_refined: int, n_draws: int, n_moves: int, seed: int, key: Key, loop: Loop
 ) -> SubsetSearch:
     masks, cheap = np.stack(known.masks), np.array(known.log_z)
     log_prior, mode = np.array(known.log_prior), np.stack(known.mode)
@@ -271,7 +170,7 @@ def _result(
     _, from_means = average_over_models(coefficients * present, p_of / share, se, errors * present)
     slopes_se = np.hypot(slopes_se, from_means)
     status = _verdict(r, at_best, share, float(p_of.max()), scatter, int((~usable).sum()), len(chosen))
-    best = slice(0, LOOKED_AT)
+    best = np.arange(min(LOOKED_AT, len(chosen)))
     status = status.and_(modes_status(family, masks[chosen[best]], peaks.some(best), key.child("look"), loop))
     order = np.argsort(-p_of, kind="stable")
     return SubsetSearch(
@@ -313,7 +212,7 @@ def _corrections(masks: Array, cheap: Array, rows: Integers, fine: Array) -> tup
 
 
 def _averages(
-    walks: _Walks, joint: Array, correction: Array, masks: Array, coefficients: Array
+    walks: Walks, joint: Array, correction: Array, masks: Array, coefficients: Array
 ) -> tuple[Array, Array, Array, Array]:
     """Inclusion of every covariate and averaged coefficients, each with the error that the walks' scatter gives.
 
@@ -349,7 +248,7 @@ def _ratio(part: Array, total: Array) -> tuple[Array, Array]:
     return mean, off.std(axis=0, ddof=1) / np.sqrt(len(part))
 
 
-def _agreement(walks: _Walks, joint: Array, best: int) -> tuple[float, float, float]:
+def _agreement(walks: Walks, joint: Array, best: int) -> tuple[float, float, float]:
     """Share of mass in the models evaluated, R-hat of the walks, share of the walks that came by the best model."""
     half = np.arange(walks.at.shape[1]) % 2
     other = walks.seen_by[:, ::-1]

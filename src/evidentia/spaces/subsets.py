@@ -9,7 +9,7 @@ compiled calls. Models whose weights refuse (Pareto k, effective sample, no peak
     result = family.enumerate(seed=1)
     result.inclusion, result.top(5)
     family.search(seed=1)            # 2^20 models and more: walks over models (`spaces.search`)
-    family.jump(seed=1)              # reversible jump over models and parameters together (`spaces.jump`)
+    evidentia.jump(family, seed=1)   # reversible jump over models and parameters together (`spaces.jump`)
 
 *When it lies.* Every model's peak is climbed from the origin, one each. The most probable models are climbed again from draws of
 the prior, and the verdict says so when that ends elsewhere; for posteriors of several modes use `evidentia.compare`.
@@ -123,7 +123,8 @@ class Subsets:
         refined = tuple(int(i) for i in np.flatnonzero(refused))
         p_of = probabilities(np.where(np.isnan(log_z), -np.inf, log_z), chances)
         status = self._verdict(masks, p_of, suspect, found.peaks, key.child("look"), loop)
-        arrays = (masks, log_z, se, chances, *moments)
+        mean, mean_se, variance = moments
+        arrays = (masks, log_z, se, chances, mean, mean_se, variance)
         return SubsetEvidences(self.covariates, *arrays, refined, tuple(suspect), status)
 
     def search(

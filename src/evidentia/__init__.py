@@ -1,7 +1,7 @@
 """How strongly do my data support this model against that one? Model evidence with honest errors."""
 
 from evidentia import compile_cache as _compile_cache
-from evidentia import zoo
+from evidentia import plots, zoo
 from evidentia.average import average, predict
 from evidentia.compare import compare
 from evidentia.comparison import Comparison
@@ -62,6 +62,7 @@ __all__ = [
     "evidence",
     "evidences",
     "methods",
+    "plots",
     "predict",
     "read",
     "sandwich",

@@ -243,6 +243,12 @@ class Evidence:
 
         return of_evidence(self)
 
+    def to_arviz(self, n_draws: int | None = None) -> Any:
+        """Posterior draws for ArviZ, weighted ones resampled; the evidence is among the attributes."""
+        from evidentia.report.arviz import to_arviz
+
+        return to_arviz(self, n_draws)
+
     def save(self, path: str | Path) -> Path:
         """Write `path` (JSON) and, when there is a record, an .npz of arrays beside it; returns the path."""
         from evidentia.storage import save_evidence

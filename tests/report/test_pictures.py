@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -10,12 +14,16 @@ from matplotlib.figure import Figure
 
 import evidentia as ev
 from evidentia import zoo
-from evidentia.errors import BadType
+from evidentia.errors import BadInput, BadType
 from evidentia.report.nested_trace import nested_trace
+from evidentia.report.pareto_tail import pareto_tail, tail_law
 from evidentia.report.power_curve import power_curve
+from evidentia.report.repeats import repeats, scatter_ratio
 from evidentia.report.weights import weights
 
 PICTURES = [(power_curve, "power-posterior"), (nested_trace, "nested"), (weights, "ais"), (weights, "importance")]
+PICTURES += [(pareto_tail, "importance"), (pareto_tail, "ais")]
+COMPARISONS = (ev.plots.evidence_intervals, ev.plots.bayes_factor_matrix, ev.plots.model_probabilities)
 
 
 @pytest.mark.parametrize(("picture", "method"), PICTURES)
@@ -28,8 +36,51 @@ def test_each_picture_draws_its_record(picture, method, tmp_path):
     figure.savefig(tmp_path / "picture.png")
 
 
-@pytest.mark.parametrize(("picture", "method"), [(power_curve, "importance"), (nested_trace, "importance"), (weights, "nested")])
+@pytest.mark.parametrize(("picture", "method"), [
+    (power_curve, "importance"), (nested_trace, "importance"), (weights, "nested"), (pareto_tail, "nested"),
+])  # fmt: skip
 def test_the_wrong_record_gets_a_sentence(picture, method):
     result = ev.evidence(zoo.example("E2").model, method, seed=1, progress=False)
     with pytest.raises(BadType, match="draws"):
         picture(result, Figure().subplots())
+
+
+@pytest.fixture(scope="module")
+def three():
+    """A clear winner, a loser, and one in doubt whose name would be a formula."""
+    models = [zoo.example(f"E8s-{name}").model for name in ("slope", "none")]
+    slope, none = (ev.evidence(model, "importance", seed=1, progress=False) for model in models)
+    doubtful = replace(none, model="x", status=ev.Status.suspect("a", "b."), log_evidence_se=None)
+    return ev.Comparison.of({"slope": slope, "none": none, "$x^{" + "y" * 60: doubtful})
+
+
+@pytest.mark.parametrize("picture", COMPARISONS)
+def test_comparisons_are_drawn_with_names_as_they_are(picture, three, tmp_path):
+    figure = Figure()
+    ax = picture(three, figure.subplots())
+    figure.savefig(tmp_path / "picture.png")
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names[0] == "slope" and any(name.startswith(r"\$x^{yyy") and name.endswith("…") for name in names)
+
+
+def test_repeats_beside_their_errors(tmp_path):
+    result = ev.evidence(zoo.example("E1").model, "prior-mean", seed=1, repeats=6, progress=False)
+    figure = Figure()
+    ax = repeats(result, figure.subplots())
+    assert "6 runs, scatter" in ax.get_title()
+    figure.savefig(tmp_path / "picture.png")
+    with pytest.raises(BadInput, match="repeats=10"):
+        repeats(ev.evidence(zoo.example("E1").model, "prior-mean", seed=1), Figure().subplots())
+
+
+def test_scatter_ratio_is_one_for_honest_errors():
+    values = np.array([-1.0, 0.0, 1.0])
+    assert scatter_ratio(values, np.ones(3)) == pytest.approx(1.0)
+    assert math.isnan(scatter_ratio(values, np.array([1.0, np.nan, 1.0])))
+
+
+@pytest.mark.parametrize("k", [-0.5, 0.0, 0.4, 0.9])
+def test_the_drawn_law_halves_at_the_median(k):
+    excess = np.array([0.5, 1.0, 4.0])
+    law = tail_law(np.array([0.0, 1.0]), excess, k)
+    assert law == pytest.approx([1.0, 0.5])

@@ -36,6 +36,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("spaces",),
     ("zoo",),
     ("report",),
+    ("plots",),
     ("studies",),
     ("cli",),
     ("evidentia",),  # the package itself: its public names

@@ -14,10 +14,8 @@ from evidentia.result import Evidence
 
 def weights(result: Evidence, ax: Any) -> Any:
     """A histogram of the log weights relative to their mean; the few largest are marked, as the mean hangs on them."""
-    record = result.record
-    draws = record.final if isinstance(record, PathRun) else record
-    if not isinstance(draws, Draws) or draws.log_weight is None:
-        raise BadType(f"weights draws weighted draws; {result.method} has left none.")
+    draws = weighted_draws(result, "weights")
+    assert draws.log_weight is not None
     known = Weights.of(draws.log_weight, draws.n_drawn)
     relative = draws.log_weight[draws.log_weight > -np.inf] - known.log_mean
     low = max(relative.min(), np.quantile(relative, 0.001) - 1.0)
@@ -31,3 +29,12 @@ def weights(result: Evidence, ax: Any) -> Any:
     ax.set_title(f"log Z = {result.log_evidence:.3f}, Pareto k {known.pareto_k:.2f}, {worth}", fontsize=10)
     ax.legend(frameon=False, fontsize=8)
     return ax
+
+
+def weighted_draws(result: Evidence, picture: str) -> Draws:
+    """The weighted draws that a run left, or a sentence that there are none for this picture."""
+    record = result.record
+    draws = record.final if isinstance(record, PathRun) else record
+    if not isinstance(draws, Draws) or draws.log_weight is None:
+        raise BadType(f"{picture} draws weighted draws; {result.method} has left none.")
+    return draws

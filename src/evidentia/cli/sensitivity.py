@@ -16,6 +16,8 @@ from evidentia.cli.options import add_method, add_output, command, method_from
 from evidentia.cli.terminal import one_line, show, table
 from evidentia.errors import BadInput
 from evidentia.model import Model
+from evidentia.report.files import KINDS, check_picture_path, new_figure, save_figure
+from evidentia.report.sensitivity_curve import bayes_factor_curve, sensitivity_curve
 from evidentia.seeding import Key, check_seed
 from evidentia.sensitivity import Sensitivity, sensitivity
 
@@ -23,7 +25,6 @@ EXAMPLES = (
     "evidentia sensitivity zoo:pima --vary tau --range 0.001 1 --out tau.svg",
     "evidentia sensitivity models.py:linear models.py:quadratic --vary scale --values 0.5 1 2 4",
 )
-PICTURES = (".svg", ".png", ".pdf")
 
 
 def add(commands: Any) -> None:
@@ -44,7 +45,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--points", type=int, default=13, metavar="N", help="how many in the range")
     add_method(parser, "for the runs")
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
-    parser.add_argument("--out", metavar="PATH", help=f"draw the curve: {', '.join(PICTURES)}")
+    parser.add_argument("--out", metavar="PATH", help=f"draw the curve: {', '.join(KINDS)}")
     add_output(parser)
     parser.set_defaults(run=run)
 
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> Exit:
     """Run, print, draw."""
     method = method_from(options.method)
     values = options.values or spaced(options.range[0], options.range[1], options.points)
-    path = None if options.out is None else _picture_path(options.out)
+    path = None if options.out is None else check_picture_path(options.out)
     seed = check_seed(options.seed)
     with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
         models = _models(options.targets)
@@ -154,27 +155,10 @@ def _error(se: float) -> str:
     return "?" if math.isnan(se) else f"{se:.2g}"
 
 
-def _picture_path(word: str) -> Path:
-    path = Path(word)
-    if path.suffix.lower() not in PICTURES:
-        raise BadInput(f"--out {word}: give a name that ends in {', '.join(PICTURES)}.")
-    if not path.parent.is_dir():
-        raise BadInput(f"--out {word}: there is no directory {str(path.parent)!r}; make it first.")
-    try:
-        import matplotlib  # noqa: F401 - asked for before the runs, not after them
-    except ImportError as error:
-        raise BadInput("pictures need matplotlib: pip install 'evidentia[plots]'.") from error
-    return path
-
-
 def _draw(curves: list[Sensitivity], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    from evidentia.report.sensitivity_curve import bayes_factor_curve, sensitivity_curve
-
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    figure = new_figure()
     if len(curves) == 2:
         bayes_factor_curve(curves[0], curves[1], figure.subplots())
     else:
         sensitivity_curve(curves[0], figure.subplots())
-    figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+    save_figure(figure, path)

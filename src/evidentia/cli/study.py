@@ -19,15 +19,16 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "study",
-        "every method on the review's running example, or the review's Table 1",
-        "What the library shows of itself on the small examples of Friel & Wyse's review.",
-        ["evidentia study running-example --out pictures", "evidentia study table-1"],
+        "every method on the review's running example, the review's Table 1 and Bayes factors, or averaged prediction",
+        "What the library shows of itself on the examples of Friel & Wyse's review.",
+        ["evidentia study running-example --out pictures", "evidentia study table-1", "evidentia study pima-splits"],
         exits=False,
     )
-    parser.add_argument("name", choices=("running-example", "table-1"))
+    parser.add_argument("name", choices=("running-example", "table-1", "bayes-factors", "pima-splits"))
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--sample-seed", type=int, default=0, metavar="N", help="of the simulated sample of Table 1")
-    parser.add_argument("--out", metavar="FOLDER", help="draw the records of the running example into this folder")
+    parser.add_argument("--out", metavar="FOLDER", help="draw pictures into this folder")
+    parser.add_argument("--splits", type=int, default=20, metavar="N", help="random splits of the Pima data")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.set_defaults(run=run)
 
@@ -42,6 +43,14 @@ def run(options: argparse.Namespace) -> Exit:
             options, "Normal-gamma example, one simulated sample of 100: log evidence for four priors", table_one.HEADER, cells
         )
         return Exit.OK
+    if options.name == "bayes-factors":
+        from evidentia.studies import bayes_factors
+
+        cells = [row.cells() for row in bayes_factors.run_all(options.seed)]
+        _print(options, "Bayes factors of the review by several methods", bayes_factors.HEADER, cells)
+        return Exit.OK
+    if options.name == "pima-splits":
+        return _pima_splits(options)
     from evidentia.studies import running_example
 
     study = running_example.run_all(options.seed)
@@ -50,6 +59,20 @@ def run(options: argparse.Namespace) -> Exit:
     if options.out:
         for path in running_example.draw(study, Path(options.out)):
             print(f"drawn: {path}", file=sys.stderr if options.json else sys.stdout)
+    return Exit.OK
+
+
+def _pima_splits(options: argparse.Namespace) -> Exit:
+    from evidentia.studies import pima_splits
+
+    found = pima_splits.run_splits(options.seed, options.splits)
+    title = f"Pima data: log score of {found.n_held_out} held-out cases over {options.splits} random splits"
+    _print(options, title, pima_splits.HEADER, found.rows)
+    stream = sys.stderr if options.json else sys.stdout
+    print(found.sentence, file=stream)
+    if options.out:
+        for path in pima_splits.draw(found, Path(options.out)):
+            print(f"drawn: {path}", file=stream)
     return Exit.OK
 
 

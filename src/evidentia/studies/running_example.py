@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evidentia import zoo
-from evidentia.errors import BadInput
 from evidentia.estimate import evidence
 from evidentia.methods._base import registry
+from evidentia.report.files import new_figure, save_figure
 from evidentia.result import Evidence
 
 HEADER = ("method", "log Z", "error", "off by", "in errors", "likelihoods", "seconds", "verdict")
@@ -56,10 +56,6 @@ def run_all(seed: int = 1) -> Study:
 
 def draw(study: Study, folder: Path) -> list[Path]:
     """The power-posterior curve, the nested run and the AIS weights as pictures; returns the files written."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise BadInput("pictures need matplotlib: pip install 'evidentia[plots]'.") from error
     from evidentia.report.nested_trace import nested_trace
     from evidentia.report.power_curve import power_curve
     from evidentia.report.weights import weights
@@ -68,9 +64,7 @@ def draw(study: Study, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for method, picture in PICTURES.items():
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        figure = new_figure()
         makers[picture](study.results[method], figure.subplots())
-        path = folder / f"running_example_{picture}.svg"
-        figure.savefig(path, metadata={"Date": None})
-        written.append(path)
+        written.append(save_figure(figure, folder / f"running_example_{picture}.svg"))
     return written

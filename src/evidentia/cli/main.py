@@ -11,13 +11,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from evidentia.cli import average, cite, compare, completion, demo, estimate, methods, schema, sensitivity, show, study
+from evidentia.cli import average, cite, compare, completion, demo, estimate, methods, reproduce, schema, sensitivity, show, study
 from evidentia.cli.exits import EPILOG, Exit
 from evidentia.cli.terminal import printable
 from evidentia.errors import EvidentiaError
 
 # In the order of the help.
-COMMANDS = (estimate, compare, average, sensitivity, show, cite, methods, demo, study, schema, completion)
+COMMANDS = (estimate, compare, average, sensitivity, show, cite, methods, demo, study, reproduce, schema, completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evidentia.studies.friel_wyse import pima, table_2
 from evidentia.studies.friel_wyse.notes import name_of, note_on
@@ -20,6 +21,8 @@ from evidentia.studies.friel_wyse.parts import Done
 from evidentia.studies.friel_wyse.published import published
 
 LIMIT = 3.0
+# The review's reversible jump: the share of moves that switch models, and their number, taken to be that of its other runs.
+REVIEW_SWITCHES, REVIEW_JUMPS = 0.29, 200_000
 COLUMNS = {"log_z_1": "log evidence, model 1", "log_z_2": "log evidence, model 2", "bf12": "BF12", "bf21": "BF21"}
 
 
@@ -70,12 +73,14 @@ class Cell:
         return found
 
 
-def mean_of(values: Sequence[float]) -> Value:
+def mean_of(values: ArrayLike) -> Value:
     """Mean, its error and the spread, of independent runs."""
     array = np.asarray(values, dtype=np.float64)
     if len(array) < 2:
         return Value(float(array[0]))
     spread = float(array.std(ddof=1))
+    if spread < 1e-6 * abs(float(array.mean())):  # a search that ends where it ends, to rounding
+        return Value(float(array.mean()))
     return Value(float(array.mean()), spread / math.sqrt(len(array)), spread, len(array))
 
 
@@ -195,7 +200,17 @@ def cells_of_pima(table: str, found: Mapping[str, Done], n_best_of: int) -> list
         cells[-1] = Cell(**{**vars(cells[-1]), "best_of": best})
     for row in ("importance", "smc"):
         cells += _triple(table, row, None, None, _ours_34(found, table, row), truths)
+    cells.append(_jump_cell(table, found[f"table-{table}/jump-pair"], math.exp(truths[0] - truths[1])))
     return cells
+
+
+def _jump_cell(table: str, done: Done, truth: float) -> Cell:
+    """The benchmark. The review's error is that of a chain of two states that switches in 29 % of its moves, as its did."""
+    factor = math.exp(done.result["log_bayes_factor"])
+    error = None if done.result["error"] is None else factor * done.result["error"]
+    memory = 1.0 - 2.0 * REVIEW_SWITCHES
+    theirs = factor * math.sqrt(4.0 * (1.0 + memory) / (1.0 - memory) / REVIEW_JUMPS)
+    return _cell(table, "jump", "bf12", Value(factor, error, theirs), None, truth, relative=True)
 
 
 def _ours_34(found: Mapping[str, Done], table: str, row: str | None) -> list[Value] | None:

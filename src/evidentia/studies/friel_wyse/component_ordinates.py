@@ -53,7 +53,7 @@ def ordinates_by_component(
 
 def _best(model: Model, precision: float, here: Lanes, n_draws: int, key: Key, loop: Loop) -> Array:
     """The best of some draws of each lane."""
-    watch = Watch(*here.position.shape)
+    watch = Watch(len(here.position), model.n_dimensions)
     for _ in watch.seeing(sweeps(model, ComponentWalk(precision), here, n_draws, 1.0, key.generator(), loop)):
         pass
     return watch.best

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from evidentia.model import Model
@@ -46,7 +47,7 @@ def _timed(work: Callable[[Loop], Any]) -> float:
 def _pine(settings: Settings, key: Key, loop: Loop) -> dict[str, Any]:
     model, quick = table_2.models()[0], quick_settings().pine
     works = {**table_2.REVIEW, **{f"ours-{row}": table_2.library_work(row) for row in table_2.OURS}}
-    found = {name: _timed(lambda here, w=work: w(model, quick, key.child("time"), here)) for name, work in works.items()}
+    found = {name: _timed(partial(work, model, quick, key.child("time"))) for name, work in works.items()}
     return {"bare": bare(model, key.child("bare"), loop), **found}
 
 
@@ -54,7 +55,7 @@ def _pima(settings: Settings, key: Key, loop: Loop) -> dict[str, Any]:
     tau, quick = pima.TAUS["3"], quick_settings().pima
     model = pima.models(tau)[0]
     works = {**pima.REVIEW, **{f"ours-{row}": pima.library_work(row) for row in pima.library_methods(quick)}}
-    found = {name: _timed(lambda here, w=work: w(model, tau, quick, key.child("time"), here)) for name, work in works.items()}
+    found = {name: _timed(partial(work, model, tau, quick, key.child("time"))) for name, work in works.items()}
     return {"bare": bare(model, key.child("bare"), loop), **found}
 
 

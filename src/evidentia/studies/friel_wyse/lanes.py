@@ -60,7 +60,7 @@ def sweeps(
     left = n_moves
     while left > 0:
         part = sweep(model, kernel, state, AT_ONCE, beta, tuning, rng, loop)
-        kept = Swept(*(array[:left] for array in part[:3]), part.acceptance)
+        kept = Swept(part.position[:left], part.log_prior[:left], part.log_likelihood[:left], part.acceptance)
         state = State(kept.position[-1], kept.log_prior[-1], kept.log_likelihood[-1], None)
         left -= AT_ONCE
         loop.tick(f"beta {beta:.3g}  {n_moves - max(left, 0):,} of {n_moves:,} sweeps")
@@ -124,7 +124,7 @@ def posterior_lanes(
     With `log_jacobian` (of positions) the best draw is that of the density in the parameters, not in the unconstrained vector.
     """
     here = last_of(model, kernel, start, n_burn, 1.0, rng, loop)
-    watch = Watch(*start.position.shape, log_jacobian)
+    watch = Watch(len(start.position), model.n_dimensions, log_jacobian)
     harmonic = harmonic_of(watch.seeing(sweeps(model, kernel, here, n_draws, 1.0, rng, loop)))
     widths = np.asarray(np.mean(watch.spreads, axis=0))
     accepted = float(np.mean(watch.accepted))

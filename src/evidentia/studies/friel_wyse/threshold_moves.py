@@ -35,7 +35,10 @@ from evidentia.seeding import Key
 class ThresholdKernel(Protocol):
     """Moves within a threshold: compiled JAX, from noise drawn beforehand."""
 
-    n_sweeps: int
+    @property
+    def n_sweeps(self) -> int:
+        """How often every coordinate is moved."""
+        ...
 
     def noise(self, rng: np.random.Generator, n: int, model: Model) -> Any:
         """All randomness of the sweeps of n points; leading axis `n_sweeps`."""

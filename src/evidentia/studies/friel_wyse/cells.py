@@ -260,7 +260,8 @@ def _cell(
     printed: str | None = "",
 ) -> Cell:
     known = published().get((table, row if printed == "" else printed or "", column))
-    z_truth, z_ours = _z(review, truth, relative), _z(ours, truth, relative)
+    # An error of a mean without a variance is no error.
+    z_truth, z_ours = (None, None) if row == "harmonic" else (_z(review, truth, relative), _z(ours, truth, relative))
     verdict, z, words = _judged(known, review, relative)
     note = note_on(table, row)
     return Cell(

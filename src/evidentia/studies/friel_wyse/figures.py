@@ -70,7 +70,7 @@ def boxes(panel: Panel) -> Html:
     bottom = ROW * len(panel.runs) + 8.0
     truth = x(float(scale(panel.truth)))
     parts = []
-    for tick in ticks(low, high, 4):
+    for tick in _powers(low, high) if panel.logarithmic else ticks(low, high, 4):
         shown = f"{10**tick:,.0f}" if panel.logarithmic else f"{tick:g}"
         anchor = "start" if x(tick) < LEFT + 20 else "end" if x(tick) > RIGHT - 20 else "middle"
         parts.append(tag("line", x1=_n(x(tick)), x2=_n(x(tick)), y1="4", y2=_n(bottom), stroke=GREY))
@@ -88,7 +88,8 @@ def _box(name: str, runs: Array, top: float, x: Any) -> list[Html]:
     reach = 1.5 * (upper - lower)
     inside = runs[(runs >= lower - reach) & (runs <= upper + reach)]
     y = top + 32.0
-    parts = [tag("text", name, x=_n(LEFT), y=_n(top + 20), class_="small")]
+    halo = {"stroke": "#ffffff", "stroke_width": "4", "paint_order": "stroke"}  # the dotted line runs behind the name
+    parts = [tag("text", name, x=_n(LEFT), y=_n(top + 20), class_="small", **halo)]
     parts.append(tag("line", x1=_n(x(inside[0])), x2=_n(x(inside[-1])), y1=_n(y), y2=_n(y), stroke=BLUE, stroke_width="1.5"))
     parts.append(
         tag(
@@ -143,6 +144,13 @@ def moves(done: Done) -> tuple[Array, Array, Array]:
     exact = np.asarray(done.result["exact"])
     harmonic = np.asarray([[lanes[0] for lanes in sample] for sample in done.result["harmonic"]])
     return np.asarray(done.result["tau0"]), exact - exact[:, -1:], harmonic - harmonic[:, -1:]
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """Logarithms of 1, 2 and 5 times powers of ten between two limits; of tens and threes where that is many."""
+    steps = (1.0, 2.0, 5.0) if high - low < 1.7 else (1.0, 3.0)
+    all_of_them = [k + math.log10(step) for k in range(math.floor(low), math.ceil(high) + 1) for step in steps]
+    return [tick for tick in all_of_them if low <= tick <= high]
 
 
 def _n(value: float) -> str:

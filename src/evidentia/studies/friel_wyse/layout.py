@@ -7,7 +7,18 @@ from collections.abc import Sequence
 
 from evidentia.studies.friel_wyse.cells import COLUMNS, LIMIT, Cell, Value
 
-HEADER = ("method", "published", "with its settings", "spread", "with ours", "truth", "verdict")
+HEADER = (
+    "method",
+    "published",
+    "its spread",
+    "with its settings",
+    "spread",
+    "reproduced",
+    "true",
+    "with ours",
+    "ours true",
+    "truth",
+)
 
 
 def number(value: float | None, error: float | None = None) -> str:
@@ -33,31 +44,31 @@ def printed(cell: Cell) -> str:
     """As the review has it."""
     if cell.published is None:
         return "–"
-    digits = 1 if cell.published == 1.3 else 2
-    return f"{cell.published:.{digits}f}" + (f" (spread {cell.published_spread:.2f})" if cell.published_spread else "")
+    return f"{cell.published:.{1 if cell.published == 1.3 else 2}f}"
 
 
-def spread(cell: Cell) -> str:
-    """Of the runs with the review's settings."""
-    one = cell.with_review
-    return "–" if one is None or one.spread is None else number(one.spread, one.spread)
+def spread(value: float | None) -> str:
+    """A standard deviation over runs."""
+    return "–" if value is None else number(value, value)
 
 
-def verdict(cell: Cell) -> str:
-    """Whether the review's number is what its settings give, and whether that is right."""
-    parts = []
-    if cell.verdict:
-        apart = "" if cell.z_published is None else f" (z {cell.z_published:+.1f})"
-        parts.append(f"{'reproduced' if cell.verdict == 'agrees' else 'not reproduced'}{apart}")
-    for what, value, z in (("", cell.with_review, cell.z_truth), ("ours ", cell.with_ours, cell.z_ours)):
-        if value is None or cell.truth is None:
-            continue
-        if z is None:
-            off = value.value - cell.truth
-            parts.append(f"{what}{off:+.2f} from the truth" if abs(off) > 0.005 else f"{what}true")
-        else:
-            parts.append(f"{what}{'true' if abs(z) < LIMIT else 'off'} (z {z:+.1f})")
-    return "; ".join(parts)
+def reproduced(cell: Cell) -> str:
+    """Whether the review's number is what its settings give."""
+    if not cell.verdict:
+        return "–"
+    apart = "" if cell.z_published is None else f" (z {cell.z_published:+.1f})"
+    return ("yes" if cell.verdict == "agrees" else "no") + apart
+
+
+def true(cell: Cell, value: Value | None, z: float | None) -> str:
+    """Whether a number is right: by its error, or by how far it is from the truth where it has none."""
+    if value is None or cell.truth is None:
+        return "–"
+    if z is not None:
+        return f"{'yes' if abs(z) < LIMIT else 'no'} (z {z:+.1f})"
+    if cell.row == "harmonic":
+        return f"no ({value.value - cell.truth:+.2f})" if cell.column != "bf21" else "no error exists"
+    return f"{value.value - cell.truth:+.3f}"
 
 
 def rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
@@ -66,14 +77,23 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
         (
             cell.name,
             printed(cell),
+            spread(cell.published_spread),
             with_error(cell.with_review),
-            spread(cell),
+            spread(None if cell.with_review is None else cell.with_review.spread),
+            reproduced(cell),
+            true(cell, cell.with_review, cell.z_truth),
             with_error(cell.with_ours),
+            true(cell, cell.with_ours, cell.z_ours),
             number(cell.truth),
-            verdict(cell),
         )
         for cell in cells
     ]
+
+
+def without_empty(body: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows without the columns that are empty in all of them."""
+    some = [j for j in range(len(HEADER)) if any(row[j] != "–" for row in body)]
+    return tuple(HEADER[j] for j in some), [tuple(row[j] for j in some) for row in body]
 
 
 def blocks(cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
@@ -91,5 +111,5 @@ def text_tables(table: str, cells: Sequence[Cell]) -> list[tuple[str, tuple[str,
         shown = rows(some)
         if table == "1":
             shown = [(f"{row[0]}, tau0 = {cell.column}", *row[1:]) for row, cell in zip(shown, some, strict=True)]
-        found.append((f"Table {table}: {title}", HEADER, shown))
+        found.append((f"Table {table}: {title}", *without_empty(shown)))
     return found

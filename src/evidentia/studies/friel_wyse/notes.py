@@ -40,11 +40,13 @@ NOTES = {
         "published table of Williams 1959; with that table the factor is 7024)."
     ),
     ("2", "laplace"): (
-        "Both evidences are 0.04 low, in the same way, and the ratio does not notice. The last digits depend on the "
-        "coordinates: here the logarithm of tau."
+        "Both evidences are 0.04 low, in the same way, and the ratio does not notice. The review's coordinates are "
+        "the precision itself, ours its logarithm: the same ratio to seven figures."
     ),
     ("2", "laplace_map"): (
-        "As Laplace, at the best of 404,000 draws."
+        "The review's spread of 1.05 is that of its coordinates, in which an error of the precision cancels between "
+        "the curvatures. In the logarithm of the precision the same draws would scatter thirty times as much (and "
+        "ours, from 8,000 draws, do)."
     ),
     ("2", "harmonic"): (
         "Infinite variance: the mean of eighteen runs hangs on whichever run met a bad draw, and 'spread over runs' "

@@ -13,7 +13,7 @@ from evidentia.report.markup import Child, Html, join, style, tag
 from evidentia.report.page import POLICY
 from evidentia.studies.friel_wyse import figures, prose
 from evidentia.studies.friel_wyse.cells import Cell
-from evidentia.studies.friel_wyse.layout import HEADER, blocks, number, rows, verdict
+from evidentia.studies.friel_wyse.layout import blocks, number, rows, without_empty
 from evidentia.studies.friel_wyse.notes import name_of, note_on
 from evidentia.studies.friel_wyse.speed import cost_rows, speed_rows
 from evidentia.studies.friel_wyse.study import Study
@@ -83,12 +83,18 @@ def scrolling(
 
 
 def _cells(cells: Sequence[Cell], caption: str) -> Html:
-    body: list[list[Child]] = []
-    for cell, row in zip(cells, rows(cells), strict=True):
-        first = f"{row[0]}, tau0 = {cell.column}" if cell.table == "1" else row[0]
-        mark = tag("span", verdict(cell), class_=cell.verdict or None)
-        body.append([first, *row[1:-1], mark])
-    return scrolling(HEADER, body, caption, (1, 2, 3, 4, 5))
+    shown = rows(cells)
+    if cells[0].table == "1":
+        shown = [(f"{row[0]}, tau0 = {cell.column}", *row[1:]) for cell, row in zip(cells, shown, strict=True)]
+    header, body = without_empty(shown)
+    marked = [[_marked(word) if j else word for j, word in enumerate(row)] for row in body]
+    return scrolling(header, marked, caption, range(1, len(header)))
+
+
+def _marked(word: str) -> Child:
+    """Yes and no in colour, and in words."""
+    first = word.split()[0]
+    return tag("span", word, class_={"yes": "agrees", "no": "differs"}[first]) if first in ("yes", "no") else word
 
 
 def _why(cells: Sequence[Cell]) -> Html:

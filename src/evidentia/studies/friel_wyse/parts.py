@@ -81,27 +81,27 @@ def file_of(folder: Path, name: str) -> Path:
     return folder / "parts" / (name.replace("/", "--") + ".json")
 
 
-def keep(folder: Path, done: Done, settings: Settings, seed: int) -> None:
+def keep(folder: Path, part: Part, done: Done, settings: Settings, seed: int) -> None:
     """Write a finished part: complete or not at all."""
     path = file_of(folder, done.name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    document = {"schema": SCHEMA, "seed": seed, "settings": settings.plain(), **vars(done)}
+    document = {"schema": SCHEMA, "seed": seed, "settings": settings.of(part.table), **vars(done)}
     write_whole(path, json.dumps(document, indent=1, allow_nan=True))
 
 
-def kept(folder: Path, name: str, settings: Settings, seed: int) -> Done | None:
-    """A part that was finished with this seed and these settings; None if there is none that can be read."""
+def kept(folder: Path, part: Part, settings: Settings, seed: int) -> Done | None:
+    """A part that was finished with this seed and its table's settings; None if there is none that can be read."""
     try:
-        document = json.loads(file_of(folder, name).read_text(encoding="utf-8"))
+        document = json.loads(file_of(folder, part.name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     if not isinstance(document, dict):
         return None
-    asked = {"schema": SCHEMA, "seed": seed, "settings": settings.plain(), "name": name}
+    asked = {"schema": SCHEMA, "seed": seed, "settings": settings.of(part.table), "name": part.name}
     if any(document.pop(key, None) != value for key, value in asked.items()):
         return None
     try:
-        return Done(name=name, **document)
+        return Done(name=part.name, **document)
     except TypeError:
         return None
 
@@ -132,18 +132,18 @@ def run_all(
         raise BadInput(f"workers={workers}: give at least one.")
     found: dict[str, Done] = {}
     for part in parts:
-        done = kept(folder, part.name, settings, seed)
-        if done is not None:
-            found[part.name] = done
+        before = kept(folder, part, settings, seed)
+        if before is not None:
+            found[part.name] = before
     todo = sorted((part for part in parts if part.name not in found), key=lambda part: -part.weight)
     if found:
         say(f"{len(found)} of {len(parts)} parts are finished already and are read from {folder / 'parts'}")
-    total = sum(part.weight for part in parts)
+    total, by_name = sum(part.weight for part in parts), {part.name: part for part in parts}
     for done in _finished(todo, settings, seed, workers):
-        keep(folder, done, settings, seed)
+        keep(folder, by_name[done.name], done, settings, seed)
         found[done.name] = done
         share = sum(part.weight for part in parts if part.name in found) / total
-        title = next(part.title for part in parts if part.name == done.name)
+        title = by_name[done.name].title
         took = f"{done.seconds:.1f} s" + (f" and {done.compile_seconds:.1f} s compiling" if done.compile_seconds > 0.5 else "")
         say(f"[{len(found):>2} of {len(parts)}, {share:4.0%} of the work] {title}: {took}")
     return {part.name: found[part.name] for part in parts}

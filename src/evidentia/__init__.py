@@ -26,6 +26,7 @@ from evidentia.result import Evidence, Level, Status
 from evidentia.sampling.loop import Budget
 from evidentia.sandwich import Sandwich, sandwich
 from evidentia.sensitivity import sensitivity
+from evidentia.spaces.jump import Move, jump
 from evidentia.spaces.subsets import Subsets
 from evidentia.spread.pool import LocalPool
 
@@ -50,6 +51,7 @@ __all__ = [
     "LocalPool",
     "Method",
     "Model",
+    "Move",
     "NestedSampling",
     "PowerPosterior",
     "PriorMean",
@@ -61,6 +63,7 @@ __all__ = [
     "compare",
     "evidence",
     "evidences",
+    "jump",
     "methods",
     "plots",
     "predict",

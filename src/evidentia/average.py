@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import numpy as np
@@ -32,6 +32,32 @@ from evidentia.result import Evidence
 from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.loop import Loop
 from evidentia.seeding import Key, check_seed
+
+
+
+class Weighed(Protocol):
+    """Models with probabilities and posterior draws: a `Comparison`, or what chains that jump between models leave (`Jump`)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models."""
+        ...
+
+    @property
+    def probabilities(self) -> Array:
+        """Their posterior probabilities."""
+        ...
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """Those not to be trusted."""
+        ...
+
+    @property
+    def best(self) -> str:
+        """The most probable one."""
+        ...
+
 
 Quantity = str | Callable[[dict[str, Array]], Array] | Mapping[str, Callable[[dict[str, Array]], Array]]
 
@@ -66,12 +92,12 @@ class Average:
         return f"mean {np.array2string(self.mean, precision=4)}  sd {np.array2string(self.sd, precision=4)}{doubt}"
 
 
-def average(comparison: Comparison, quantity: Quantity, *, n_draws: int = 10_000, seed: int | None = None) -> Average:
+def average(comparison: Weighed, quantity: Quantity, *, n_draws: int = 10_000, seed: int | None = None) -> Average:
     """Average a quantity over models: its posterior draws, pooled in proportion to the models' probabilities.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or Jump
         Of runs whose records hold posterior draws.
     quantity : str, callable, or mapping of model name to callable
         A parameter that every model has, or a function of the named parameters (arrays with leading axis n) to an array of
@@ -79,7 +105,7 @@ def average(comparison: Comparison, quantity: Quantity, *, n_draws: int = 10_000
     n_draws : int
         Pooled draws.
     """
-    if not isinstance(comparison, Comparison):
+    if not isinstance(comparison, Comparison) and not hasattr(comparison, "draws_of"):
         raise BadType(f"average() takes a Comparison first, not a {type(comparison).__name__}: the result of compare(...).")
     key = Key(check_seed(seed)).child("average")
     rng = key.generator()
@@ -90,7 +116,7 @@ def average(comparison: Comparison, quantity: Quantity, *, n_draws: int = 10_000
     for name, count in zip(comparison.names, counts, strict=True):
         if count == 0:
             continue  # a model that gets no draw needs none
-        draws = posterior_draws(comparison.evidences[name], name)
+        draws = _draws(comparison, name)
         log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
         chosen = rng.permutation(systematic(log_weight, float(rng.random()), int(count)))
         found = _evaluated(_for(quantity, name), {k: v[chosen] for k, v in draws.parameters.items()}, name, int(count))
@@ -121,12 +147,12 @@ class Prediction:
         return "\n".join([*lines, f"average: {self.log_density:.4f}"])
 
 
-def predict(comparison: Comparison, models: Mapping[str, Model], new_data: Any) -> Prediction:
+def predict(comparison: Weighed, models: Mapping[str, Model], new_data: Any) -> Prediction:
     """Log predictive density of new data, averaged over models: the log score, if the data were held out.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or Jump
         Of the models, fitted to the data at hand.
     models : mapping of str to Model
         The same models, by the same names.
@@ -140,7 +166,7 @@ def predict(comparison: Comparison, models: Mapping[str, Model], new_data: Any) 
     loop = Loop(progress=False)
     by_model, errors, tails = {}, {}, {}
     for name in comparison.names:
-        draws = posterior_draws(comparison.evidences[name], name)
+        draws = _draws(comparison, name)
         data = new_data[name] if isinstance(new_data, Mapping) and set(new_data) >= set(comparison.names) else new_data
         with jax.enable_x64(True):
             _, log_likelihood = log_densities(models[name].with_data(data), draws.position, loop)
@@ -151,6 +177,12 @@ def predict(comparison: Comparison, models: Mapping[str, Model], new_data: Any) 
     with np.errstate(divide="ignore"):
         joint = np.log(comparison.probabilities) + np.array([by_model[name] for name in comparison.names])
     return Prediction(float(log_sum_exp(joint)), by_model, errors, tails, comparison.best, comparison.suspects)
+
+
+def _draws(models: Any, name: str) -> Draws:
+    """Posterior draws of one of the models."""
+    found: Draws = posterior_draws(models.evidences[name], name) if isinstance(models, Comparison) else models.draws_of(name)
+    return found
 
 
 def posterior_draws(result: Evidence, name: str = "") -> Draws:

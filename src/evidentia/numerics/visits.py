@@ -7,9 +7,9 @@ follow by taking b_k away:
     Z_i / Z_j = (n_i / n_j) exp(b_j - b_i),        P(k | y)  ∝  P_k n_k exp(-b_k).
 
 *Errors* come from the scatter between chains that are independent of each other: each is a ratio of sums over chains, linearised
-(delta method), with as many degrees of freedom as there are chains less one. They hold whatever the correlation within a chain, if
-chains are long against it; `disagreement` asks that. For two models the same error can be had from the number of switches alone,
-about sqrt(2 / switches) from one of them to the other (`switching_se`).
+(delta method), with as many degrees of freedom as there are chains less one. They hold whatever the correlation within a chain,
+if chains are long against it; `disagreement` asks that. For two models the same error can be had from the number of switches
+alone, about sqrt(2 / switches) from one of them to the other (`switching_se`).
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def entries(index: NDArray[np.int64], n_models: int) -> NDArray[np.int64]:
 def disagreement(batches: ArrayLike) -> float:
     """Chance that chains which agree scatter as these do: the smallest over models, times their number.
 
-    `batches` holds shares of the visits, (batches in time, chains, models). The variance between chains is held against that between
-    the batches of one chain (an F test). Chains too short for their batches to be independent fail it as well: as they should.
+    `batches` holds shares of the visits, (batches in time, chains, models). The variance between chains is held against that
+    between the batches of one chain (an F test). Chains too short for their batches to be independent fail it as well: as they
+    should.
     """
     x = np.asarray(batches, np.float64)
     n_batches, n_chains, _ = x.shape

@@ -260,7 +260,7 @@ def _step(
     position = draw_proposal(shapes, k, noise, xp)
     log_back = log_proposal(shapes, m, here.position, xp) - log_proposal(shapes, k, position, xp)
     for map_ in maps:
-        position, log_back = mapped(lanes, map_, m, k, here.position, noise, position, log_back, xp)
+        position, log_back = mapped(lanes, map_, arguments, m, k, here.position, noise, position, log_back, xp)
     log_prior, log_likelihood = lanes.density(arguments, k, position, likelihood)
     log_likelihood, more_bad, bad_position = screen(xp, position, log_likelihood)
     bad = xp.where(more_bad > 0, bad_position, bad)

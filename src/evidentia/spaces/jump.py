@@ -40,7 +40,7 @@ from evidentia.model import Model
 from evidentia.records import Array, Draws
 from evidentia.result import Evidence
 from evidentia.sampling.evaluate import with_parameters
-from evidentia.sampling.jump_maps import Map
+from evidentia.sampling.jump_maps import Map, along
 from evidentia.sampling.jumps import JumpRun, run_jumps
 from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
@@ -229,7 +229,7 @@ def _visits(pilot: Pilots, prior: Array, even: float) -> Array:
 
 
 def _map(move: Move, names: tuple[str, ...], lanes: Lanes) -> Map:
-    """A user's move between unconstrained vectors, checked: sizes that match, and a way back that is one."""
+    """A user's move, checked: sizes that match, and a way back that is one."""
     for name in (move.first, move.second):
         if name not in names:
             raise BadInput(f"Move({move.first!r}, {move.second!r}): there is no model {name!r}.")
@@ -240,26 +240,19 @@ def _map(move: Move, names: tuple[str, ...], lanes: Lanes) -> Map:
             f"Move({move.first!r}, {move.second!r}): {first.n_dimensions} coordinates and n_there={move.n_there} on one side, "
             f"{second.n_dimensions} and n_back={move.n_back} on the other; the two sums must be equal."
         )
-
-    def flat(start: Model, end: Model, function: Callable[..., Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
-        def along(u: Any, noise: Any) -> tuple[Any, Any]:
-            params, rest = function(start.space.constrain(u, start.data, start.hyper)[0], noise)
-            return end.space.unconstrain(params, end.data, end.hyper), jax.numpy.ravel(jax.numpy.asarray(rest))
-
-        return along
-
-    there, back = flat(first, second, move.there), flat(second, first, move.back)
+    ends = ((first.data, first.hyper), (second.data, second.hyper))
+    there, back = along(first, second, move.there, ends), along(second, first, move.back, ends[::-1])
     with jax.enable_x64(True):
         rng = Key(0).child("move").generator()
         u, noise = rng.standard_normal(first.n_dimensions), rng.standard_normal(move.n_there)
-        again = back(*there(u, noise))
+        again = tuple(np.asarray(part) for part in back(*there(u, noise)))
     off = max((float(np.max(np.abs(a - b), initial=0.0)) for a, b in zip(again, (u, noise), strict=True)), default=0.0)
     if not off < 1e-6:
         raise BadInput(
             f"Move({move.first!r}, {move.second!r}): back() does not undo there(): a point comes back {off:.2g} away. Each must "
             "be the other's inverse, noise included."
         )
-    return Map(i, j, there, back, move.n_there, move.n_back)
+    return Map(i, j, move.there, move.back, move.n_there, move.n_back)
 
 
 def _joint(run: JumpRun) -> JointDraws:

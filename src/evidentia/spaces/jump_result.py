@@ -132,7 +132,11 @@ class Jump:
         return LogBayesFactor(first, second, value, known, float(self.index.shape[1] - 1))
 
     def switching_se(self, first: str, second: str) -> float:
-        """The error of the log Bayes factor from switches between the two alone, for a check: about sqrt(2 / switches)."""
+        """The error of the log Bayes factor from visits and switches alone, for a check where there are two models.
+
+        About sqrt(2 / switches from one to the other). Of more models only direct switches between these two count, which makes
+        it too large.
+        """
         i, j = self._row(first), self._row(second)
         there = int(((self.index[:-1] == i) & (self.index[1:] == j)).sum())
         back = int(((self.index[:-1] == j) & (self.index[1:] == i)).sum())

@@ -161,25 +161,25 @@ def _result(
 
     joint = log_z + log_prior
     share, r, at_best = _agreement(walks, joint, int(np.argmax(joint)))
-    p_of = np.exp(joint - joint.max())
-    p_of *= share / p_of.sum()
+    among = np.exp(joint - joint.max())
+    among /= among.sum()
     inclusion, inclusion_se, slopes, slopes_se = _averages(walks, cheap + log_prior, correction, masks, coefficients)
-    _, from_evidences = average_over_models(masks, p_of / share, se)
+    _, from_evidences = average_over_models(masks, among, se)
     inclusion_se = np.hypot(inclusion_se, from_evidences)
     present = np.concatenate([np.ones((len(masks), mode.shape[1] - masks.shape[1])), masks], axis=1)
-    _, from_means = average_over_models(coefficients * present, p_of / share, se, errors * present)
+    _, from_means = average_over_models(coefficients * present, among, se, errors * present)
     slopes_se = np.hypot(slopes_se, from_means)
-    status = _verdict(r, at_best, share, float(p_of.max()), scatter, int((~usable).sum()), len(chosen))
+    status = _verdict(r, at_best, share, float(share * among.max()), scatter, int((~usable).sum()), len(chosen))
     best = np.arange(min(LOOKED_AT, len(chosen)))
     status = status.and_(modes_status(family, masks[chosen[best]], peaks.some(best), key.child("look"), loop))
-    order = np.argsort(-p_of, kind="stable")
+    order = np.argsort(-among, kind="stable")
     return SubsetSearch(
         covariates=family.covariates,
         masks=masks[order],
         log_evidence=log_z[order],
         se=se[order],
         refined=refined[order],
-        probabilities=p_of[order],
+        probabilities=share * among[order],
         inclusion=dict(zip(family.covariates, map(float, inclusion), strict=True)),
         inclusion_se=dict(zip(family.covariates, map(float, inclusion_se), strict=True)),
         averaged_coefficients=slopes,

@@ -109,16 +109,15 @@ def _propose(masks: Array, rng: np.random.Generator) -> tuple[Array, Integers]:
     """A flip, or a swap, of every mask; and the covariate flipped, -1 for a swap. Both are as likely as their reverse."""
     n, p = masks.shape
     proposed = masks.copy()
-    chain: Integers = np.arange(n)
-    flipped = rng.integers(p, size=n)
+    flipped = rng.integers(p, size=(n,))
     swap = rng.random(n) < SWAPS
     # The largest of uniforms given to those that are in, and to those that are out, names a random one of each.
     luck = rng.random((2, n, p))
-    out = np.argmax(np.where(masks > 0.5, luck[0], -1.0), axis=1)
-    in_ = np.argmax(np.where(masks < 0.5, luck[1], -1.0), axis=1)
+    out: Integers = np.argmax(np.where(masks > 0.5, luck[0], -1.0), axis=1)
+    in_: Integers = np.argmax(np.where(masks < 0.5, luck[1], -1.0), axis=1)
     able = (masks.sum(axis=1) > 0) & (masks.sum(axis=1) < p)
-    proposed[chain[~swap], flipped[~swap]] = 1.0 - masks[chain[~swap], flipped[~swap]]
-    both = swap & able
-    proposed[chain[both], out[both]] = 0.0
-    proposed[chain[both], in_[both]] = 1.0
+    flip, both = np.flatnonzero(~swap), np.flatnonzero(swap & able)
+    proposed[flip, flipped[flip]] = 1.0 - masks[flip, flipped[flip]]
+    proposed[both, out[both]] = 0.0
+    proposed[both, in_[both]] = 1.0
     return proposed, np.where(swap, -1, flipped)

@@ -218,7 +218,7 @@ def _ours_34(found: Mapping[str, Done], table: str, row: str | None) -> list[Val
     if done is None:
         return None
     models = [done.result[f"model {i}"] for i in (1, 2)]
-    return [Value(model["values"][0], model["errors"][0]) for model in models]
+    return [Value(m["values"][0], m["errors"][0]) if len(m["values"]) == 1 else mean_of(m["values"]) for m in models]
 
 
 def _triple(

@@ -174,7 +174,8 @@ def library_work(row: str) -> Work:
     """The work of one of ours."""
 
     def run(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
-        return run_library(model, library_methods(settings)[row], 1, key, loop)
+        n_runs = settings.our_power_runs if row == "power" else 1
+        return run_library(model, library_methods(settings)[row], n_runs, key, loop)
 
     return run
 

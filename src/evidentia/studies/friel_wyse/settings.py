@@ -75,6 +75,7 @@ class PimaSettings:
     # Reversible jump: "a reduced run restricting to jumps only between these two models", and a long one over all.
     jump_pair: int = 200_000
     jump_all: int = 400_000
+    our_power_runs: int = 8  # as many as the review's scheme gets: what is left of the trapezoid's bias is to be seen
     small_library: bool = False  # fewer particles in our own methods too, for a quick look
 
 
@@ -131,6 +132,7 @@ def quick_settings() -> Settings:
             nested_runs=2,
             jump_pair=20_000,
             jump_all=40_000,
+            our_power_runs=2,
             small_library=True,
         ),
     )

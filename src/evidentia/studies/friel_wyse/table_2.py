@@ -217,7 +217,7 @@ def run_library(model: Model, method: Method, n_runs: int, key: Key, loop: Loop)
         run = evidence(model, method, seed=seed_of(key.child("run", i)), progress=False)
         loop.count(run.cost.n_likelihood, run.cost.n_gradient, run.cost.n_hessian)
         runs.append(replace(run, record=None))  # only numbers are wanted; eighteen records are not small
-    nats = runs[0].diagnostics.get("information")
+    nats, rule = (runs[0].diagnostics.get(name) for name in ("information", "discretisation_error"))
     return {
         "values": [run.log_evidence for run in runs],
         "errors": [run.error for run in runs],
@@ -225,6 +225,7 @@ def run_library(model: Model, method: Method, n_runs: int, key: Key, loop: Loop)
         "evaluations": [run.cost.n_likelihood + run.cost.n_gradient for run in runs],
         "seconds": [run.cost.seconds - run.cost.compile_seconds for run in runs],
         "information": nats,
+        "discretisation": rule,
     }
 
 

@@ -11,7 +11,7 @@ help:
 	@echo "make demo       compare the review's pine and Pima models, write a report of each"
 	@echo "make test       lint, check types, run the tests"
 	@echo "make contract   every method on every exact model and trap (half an hour)"
-	@echo "make docs       renew the tables of methods in README.md and docs/methods.md"
+	@echo "make docs       build the documentation into site/"
 	@echo "make calibrate  are the reported errors honest? (up to an hour)"
 	@echo "make calibrate-models  are posterior model probabilities honest? (ten minutes)"
 	@echo "make bench      speed and accuracy against other packages"
@@ -32,6 +32,8 @@ demo: $(READY)
 
 docs: $(READY)
 	@$(BIN)/evidentia methods --into README.md docs/methods.md
+	@$(BIN)/python -m sphinx -W --keep-going --quiet --builder html docs site
+	@echo "open site/index.html"
 
 calibrate: $(READY)
 	$(BIN)/python calibration/run.py
@@ -55,5 +57,5 @@ $(READY_TO_BENCH): $(READY)
 	@touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache build dist
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache build dist site docs/generated reports
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from evidentia.cli import main
 from evidentia.cli.methods import BEGIN, END, markdown_table
 
 ROOT = Path(__file__).parents[2]
@@ -43,3 +47,30 @@ def test_tables_of_methods_are_up_to_date(page):
     assert text.count(BEGIN) == text.count(END) == 1
     shown = text.split(BEGIN)[1].split(END)[0].strip()
     assert shown == markdown_table(), f"{page} is out of date: run `make docs`"
+
+
+def test_its_command_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (line,) = re.findall(r"^\$ evidentia (.*)$", README, re.MULTILINE)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        assert main(shlex.split(line)) == 0
+    assert (tmp_path / "pima.html").is_file()
+
+
+def test_links_and_pictures_are_there():
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_ratios_to_peers_are_the_measured_ones():
+    """A ratio is the last cell of a row of the results; for the eggbox, a quotient of two products."""
+    results = ROOT / "benchmarks" / "results"
+    smc, nested = ((results / f"{name}_against_peers.md").read_text(encoding="utf-8") for name in ("smc", "nested"))
+    measured = [float(row.split("|")[6]) for row in smc.splitlines() if re.match(r"\| (BlackJAX|particles)", row)]
+    measured += [float(row.split("|")[7]) for row in nested.splitlines() if re.match(r"\| (BlackJAX|dynesty|UltraNest)", row)]
+    products = [float(value) for value in re.findall(r"product ([\d.e-]+)", nested)]
+    measured += [product / products[0] for product in products[1:]]
+    known = {f"{value:{form}}" for value in measured for form in (".2g", ".3g", ".0f", ".1f")}
+    rows = [row for row in README.split("## Beside others")[1].splitlines() if row.startswith("|")][2:]
+    shown = [ratio.strip() for row in rows for ratio in row.split("|")[-2].split("/")]
+    assert len(shown) == 21 and set(shown) <= known

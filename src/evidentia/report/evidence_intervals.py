@@ -34,7 +34,7 @@ def evidence_intervals(comparison: Comparison, ax: Any, level: float = 0.95) -> 
                         textcoords="offset points", rotation=90, ha="right", va="top", fontsize=7, color="#4b5563")  # fmt: skip
     ax.set_xlim(left, max(0.05 * abs(left), 0.02))
     ax.set_yticks(range(len(comparison.ranking)), [label(name) for name in comparison.ranking])
-    ax.invert_yaxis()
+    ax.set_ylim(len(comparison.ranking) - 0.5, -0.5)
     ax.set_xlabel("log evidence less that of the best model, nats")
     ax.set_title(f"log evidence, {level:.0%} intervals", fontsize=10)
     return ax

@@ -24,7 +24,7 @@ def model_probabilities(comparison: Comparison, ax: Any) -> Any:
         ax.text(p - 0.02 if inside else p + 0.02, row, f"{p:.3g}", va="center", ha="right" if inside else "left", fontsize=8)
     ax.set_xlim(0.0, 1.0)
     ax.set_yticks(range(len(comparison.ranking)), [label(name) for name in comparison.ranking])
-    ax.invert_yaxis()
+    ax.set_ylim(len(comparison.ranking) - 0.5, -0.5)
     ax.set_xlabel("posterior probability")
     ax.set_title("model probabilities", fontsize=10)
     ax.legend(frameon=False, fontsize=8, loc="lower right")

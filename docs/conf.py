@@ -1,0 +1,41 @@
+"""Sphinx settings of the documentation: `make docs` builds it into site/, warnings are errors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+
+import method_pages  # noqa: E402
+
+import evidentia  # noqa: E402
+
+method_pages.write_all(HERE / "generated", HERE.parent)
+
+project = "evidentia"
+author = "The evidentia contributors"
+copyright = "The evidentia contributors"
+release = version = evidentia.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["generated/README.md"]
+root_doc = "index"
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
+default_role = "code"
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+add_module_names = False
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = "evidentia"
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {"sidebar_hide_name": False}
+html_static_path = ["static"]
+html_css_files = ["tables.css"]

@@ -1,0 +1,77 @@
+"""Every block of code in the documentation runs, prints what the page shows, and its commands succeed.
+
+The blocks of a page run one after the other in one namespace and one empty folder. Numbers may differ from machine to machine;
+the words around them may not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import evidentia as ev
+from evidentia.cli import main
+from evidentia.methods._base import registry
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+# Pages whose code is run by tests of their own.
+ELSEWHERE = {"add_a_method.md": "test_add_a_method.py", "cluster.md": "tests/spread"}
+PAGES = sorted(p for p in DOCS.rglob("*.md") if p.name not in ELSEWHERE and "generated" not in p.parts)
+BLOCK = re.compile(r"^```(python|text|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?:nan)?")
+
+
+def words_of(text: str) -> list[str]:
+    """The text without its numbers; how wide a column is depends on them."""
+    return NUMBER.sub("#", text).replace("-", "").split()
+
+
+def test_there_are_pages_and_code_on_them():
+    kinds = [kind for page in PAGES for kind, _ in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    assert kinds.count("python") > 10 and kinds.count("console") >= 3
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {"__name__": "page"}
+    printed = ""
+    for kind, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if kind == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(code, page.name, "exec"), space)
+            printed = out.getvalue()
+        elif kind == "text":
+            assert words_of(printed) == words_of(code), f"{page.name} shows another output:\n{printed}"
+        else:
+            for line in code.splitlines():
+                program, *words = shlex.split(line.removeprefix("$ "))
+                assert program == "evidentia"
+                with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                    assert main(words) == 0, line
+
+
+def test_the_reference_has_every_public_name():
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    assert [name for name in ev.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_every_method_is_in_the_decision_table_or_warned_of():
+    text = (DOCS / "howto" / "choose_a_method.md").read_text(encoding="utf-8")
+    missing = [name for name in registry() if f"`{name}`" not in text]
+    assert missing == ["prior-mean"]
+
+
+def test_exit_codes_are_those_of_the_program():
+    from evidentia.cli.exits import Exit
+
+    text = (DOCS / "howto" / "command_line.md").read_text(encoding="utf-8")
+    shown = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
+    assert shown == {int(code) for code in Exit}

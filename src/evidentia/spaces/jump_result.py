@@ -78,7 +78,7 @@ class Jump:
     seed: int
     cost: Cost
     settings: Mapping[str, Any]
-    cites: ClassVar[tuple[str, ...]] = ("green1995", "carlin1995")
+    cites: ClassVar[tuple[str, ...]] = ("green1995", "carlin1995", "brooks2003")
 
     # -- how often -----------------------------------------------------------------------------------------------
 

@@ -69,6 +69,21 @@ def test_every_method_is_in_the_decision_table_or_warned_of():
     assert missing == ["prior-mean"]
 
 
+def test_every_command_is_on_its_page():
+    from evidentia.cli.main import COMMANDS
+
+    text = (DOCS / "howto" / "command_line.md").read_text(encoding="utf-8")
+    names = [command.__name__.rsplit(".", 1)[1] for command in COMMANDS]
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_every_schema_is_on_its_page():
+    from evidentia.cli.schema import SCHEMAS
+
+    text = (DOCS / "json.md").read_text(encoding="utf-8")
+    assert [name for name in SCHEMAS.values() if f"schemas/{name}.json" not in text] == []
+
+
 def test_exit_codes_are_those_of_the_program():
     from evidentia.cli.exits import Exit
 

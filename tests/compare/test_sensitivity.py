@@ -40,6 +40,24 @@ def test_a_value_out_of_reach_gets_a_run_of_its_own():
         assert abs(log_z - zoo.running_example(xi=value).log_evidence) < 4.5 * se + 1e-9
 
 
+def test_one_curve_against_another():
+    """The Bayes factor of the two Pima models over tau."""
+    values = [0.01, 0.1, 1.0]
+    first, second = (
+        ev.sensitivity(zoo.pima(names).model, "tau", values, "importance", seed=i, progress=False)
+        for i, names in enumerate((("NP", "PGC", "BMI", "DP"), ("NP", "PGC", "BMI", "DP", "AGE")))
+    )
+    factor, error = first.against(second)
+    known = np.array([2.6260, 0.2594])
+    assert np.abs((factor[[0, 2]] - known) / np.hypot(error[[0, 2]], 0.0005)).max() < 4.5
+    assert factor[0] > factor[1] > factor[2]
+    other = ev.sensitivity(zoo.running_example().model, "b0", values, "importance", seed=5, progress=False)
+    with pytest.raises(BadInput, match="different data"):
+        first.against(other)
+    with pytest.raises(BadInput, match="different values"):
+        first.against(ev.sensitivity(zoo.pima().model, "tau", [0.5, 1.0], "importance", seed=6, progress=False))
+
+
 def test_bad_input_gets_a_sentence():
     model = zoo.running_example().model
     with pytest.raises(BadInput, match="no hyperparameter 'rate'"):

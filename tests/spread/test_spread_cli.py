@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
+import subprocess
+import sys
 import textwrap
+import time
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +65,62 @@ def test_estimate_and_compare_over_workers(file, capsys):
 def test_bad_input_gets_a_sentence(words, message, capsys):
     assert main(["estimate", "zoo:E1", *words]) == Exit.BAD_INPUT
     assert message in capsys.readouterr().err
+
+
+SLOW = """
+    import time
+    import numpyro.distributions as dist
+    from evidentia import Model
+
+    def log_likelihood(params):
+        time.sleep(0.05)
+        return -float(params["x"] ** 2)
+
+    model = Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)})
+"""
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            words = path.read_text().rsplit(")", 1)[1].split()
+            if int(words[1]) == pid and words[0] != "Z":
+                found.append(int(path.parent.name))
+    return found
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Those that still run; a zombie does not."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                found.append(pid)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_the_one_who_started_them(how, tmp_path):
+    path = tmp_path / "slow.py"
+    path.write_text(textwrap.dedent(SLOW))
+    command = [sys.executable, "-m", "evidentia.cli", "estimate", str(path), "--method", "prior-mean", "--repeats", "2"]
+    process = subprocess.Popen([*command, "--workers", "2"], start_new_session=True, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while len(children_of(process.pid)) < 3 and time.monotonic() < deadline:  # two workers, and Python's resource tracker
+        time.sleep(0.1)
+    time.sleep(5.0)
+    workers = children_of(process.pid)
+    assert len(workers) >= 2
+    if how is signal.SIGINT:
+        os.killpg(process.pid, how)  # as a terminal does
+    else:
+        process.kill()
+    _, said = process.communicate(timeout=60)
+    if how is signal.SIGINT:
+        assert process.returncode == Exit.INTERRUPTED and "interrupted" in said
+    deadline = time.monotonic() + 30
+    while alive(workers) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not alive(workers)

@@ -214,3 +214,13 @@ def test_bad_executors_get_a_sentence(pool):
         ev.evidences([model])
     with pytest.raises(BadType, match="give a Model"):
         ev.evidences({"a": 3})
+
+
+def test_pythons_own_process_pool_will_do():
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    model = closure_model()
+    serial = ev.evidence(model, "prior-mean", seed=4, repeats=2, progress=False)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        assert numbers(ev.evidence(model, "prior-mean", seed=4, repeats=2, progress=False, executor=executor)) == numbers(serial)

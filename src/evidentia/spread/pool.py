@@ -60,6 +60,7 @@ class LocalPool(Executor):
         self._processes: dict[int, Any] = {}
         self._lock = threading.Lock()
         self._closed = False
+        self._killed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Queue a call; its function and arguments must be such as plain pickling takes."""
@@ -93,6 +94,7 @@ class LocalPool(Executor):
 
     def kill(self) -> None:
         """End at once: queued work is cancelled, running work is lost."""
+        self._killed = True
         self.shutdown(wait=False, cancel_futures=True)
         for process in list(self._processes.values()):
             process.kill()
@@ -115,11 +117,13 @@ class LocalPool(Executor):
                     if worker is None:
                         worker = _Worker()
                         self._processes[place] = worker.process
+                        if self._killed:  # while this one was starting
+                            worker.process.kill()
                     job.future.set_result(worker.call(job))
                 except _Died as death:
                     worker = None
                     exits.append(str(death))
-                    if len(exits) < MAX_DEATHS and not self._closed:
+                    if len(exits) < MAX_DEATHS and not self._killed:
                         continue
                     job.future.set_exception(WorkerLost(_given_up(exits)))
                 except BaseException as error:

@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+USABLE := .venv/.installed-library
 READY := .venv/.installed
 READY_TO_BENCH := .venv/.installed-bench
 
@@ -27,8 +28,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-demo: $(READY)
+demo: $(USABLE)
 	@$(BIN)/evidentia demo --out reports
+	@echo "the review's Tables 1 and 2 and its figure, a quick look ('evidentia reproduce friel-wyse' does all of it):"
+	@$(BIN)/evidentia reproduce friel-wyse --quick --table 1 --table 2 --out reports/friel-wyse --workers 2
 
 docs: $(READY)
 	@$(BIN)/evidentia methods --into README.md docs/methods.md
@@ -45,9 +48,14 @@ bench: $(READY_TO_BENCH)
 	$(BIN)/python benchmarks/run.py
 
 # pip rather than python: where the venv module is incomplete, a half-made .venv has the one and not the other.
-$(READY): pyproject.toml
+$(USABLE): pyproject.toml
 	@test -x $(BIN)/pip || { echo "making .venv ..."; $(PYTHON) -m venv .venv; }
-	@echo "installing evidentia and its tools into .venv ..."
+	@echo "installing evidentia into .venv ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(READY): $(USABLE)
+	@echo "installing the tools for tests and documentation ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 

@@ -113,3 +113,13 @@ def text_tables(table: str, cells: Sequence[Cell]) -> list[tuple[str, tuple[str,
             shown = [(f"{row[0]}, tau0 = {cell.column}", *row[1:]) for row, cell in zip(shown, some, strict=True)]
         found.append((f"Table {table}: {title}", *without_empty(shown)))
     return found
+
+
+def markdown(table: str, cells: Sequence[Cell]) -> str:
+    """The same for a Markdown page."""
+    found = []
+    for title, header, body in text_tables(table, cells):
+        lines = [f"**{title}**", "", f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
+        lines += [f"| {' | '.join(row)} |" for row in body]
+        found.append("\n".join(lines))
+    return "\n\n".join(found) + "\n"

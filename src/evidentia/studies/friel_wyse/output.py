@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evidentia.errors import BadInput
 from evidentia.studies.friel_wyse import figures
+from evidentia.studies.friel_wyse.layout import markdown
 from evidentia.studies.friel_wyse.page import page
 from evidentia.studies.friel_wyse.parts import write_whole
 from evidentia.studies.friel_wyse.study import Study, write_numbers
@@ -25,6 +26,8 @@ def write_all(study: Study, folder: Path) -> list[Path]:
     for name, data in drawn.items():
         paths.append(folder / name)
         write_whole(paths[-1], data)
+    paths.append(folder / "tables.md")
+    write_whole(paths[-1], "\n".join(markdown(table, study.of(table)) for table in study.tables))
     return [*paths, *write_numbers(study, folder)]
 
 

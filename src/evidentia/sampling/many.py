@@ -31,9 +31,9 @@ from evidentia.seeding import Key
 
 MAX_STEPS = 50
 TOLERANCE = 1e-6
-# Light tails cost little in many dimensions (a t of five degrees of freedom doubled the error on the Pima models); weights that
-# they do not suit are refused by their Pareto k.
-DEGREES_OF_FREEDOM = 12.0
+# Heavy tails cost dear in many dimensions: on the Pima models 8,000 draws from a t of 8, 12 and 20 degrees of freedom gave log
+# evidences to 0.0049, 0.0040 and 0.0030. Weights that light tails do not suit are refused by their Pareto k.
+DEGREES_OF_FREEDOM = 20.0
 # Draws evaluated together, over variants; variants climbed together.
 AT_ONCE = 60_000
 CLIMBERS = 64

@@ -83,7 +83,7 @@ class Subsets:
         self,
         *,
         prior: Callable[[Array], float] | None = None,
-        n_draws: int = 8000,
+        n_draws: int = 12_000,
         seed: int | None = None,
         progress: bool | None = None,
     ) -> SubsetEvidences:

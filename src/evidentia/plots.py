@@ -9,10 +9,11 @@ from evidentia.report.nested_trace import nested_trace
 from evidentia.report.pareto_tail import pareto_tail
 from evidentia.report.power_curve import power_curve
 from evidentia.report.repeats import repeats
-from evidentia.report.sensitivity_curve import sensitivity_curve
+from evidentia.report.sensitivity_curve import bayes_factor_curve, sensitivity_curve
 from evidentia.report.weights import weights
 
 __all__ = [
+    "bayes_factor_curve",
     "bayes_factor_matrix",
     "best_models",
     "evidence_intervals",

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from evidentia.records import Array
+from evidentia.report.names import label
 from evidentia.sensitivity import Sensitivity
 
 
 def sensitivity_curve(result: Sensitivity, ax: Any) -> Any:
     """The curve with two errors on either side; dots where a run was made; a log axis where that helps."""
     _draw(result.values, result.log_evidence, result.se, np.isin(result.values, list(result.runs)), ax)
-    ax.set_xlabel(result.hyperparameter)
+    ax.set_xlabel(label(result.hyperparameter))
     ax.set_ylabel("log evidence")
-    ax.set_title(f"{result.model}: {len(result.runs)} runs for {len(result.values)} values", fontsize=10)
+    ax.set_title(f"{label(result.model)}: {len(result.runs)} runs for {len(result.values)} values", fontsize=10)
     return ax
 
 
@@ -24,9 +25,9 @@ def bayes_factor_curve(first: Sensitivity, second: Sensitivity, ax: Any) -> Any:
     value, error = first.against(second)
     _draw(first.values, value, error, np.isin(first.values, [*first.runs, *second.runs]), ax)
     ax.axhline(0.0, color="#444444", lw=0.8, ls=":")
-    ax.set_xlabel(first.hyperparameter)
+    ax.set_xlabel(label(first.hyperparameter))
     ax.set_ylabel("log Bayes factor")
-    ax.set_title(f"{first.model} (above zero) against {second.model}", fontsize=10)
+    ax.set_title(f"above zero: {label(first.model)}\nbelow zero: {label(second.model)}", fontsize=10)
     return ax
 
 

@@ -64,7 +64,7 @@ def _demonstrate(
     seed: int,
     second_opinion: bool,
 ) -> Demonstration:
-    """Estimate both evidences and the Bayes factor of one against the other, and lay them beside what is known: exactly, or to so many digits."""
+    """Estimate both evidences and the Bayes factor of one against the other, and lay them beside the truth as it is known."""
     # A seed each: on one seed the two errors would move together, and not add up as independent ones do.
     found = [evidence(example.model, seed=seed + i) for i, example in enumerate(examples)]
     opinions = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
+import numpyro.distributions as dist
 import pytest
 
 import evidentia as ev
@@ -64,3 +66,26 @@ def test_bad_families_get_a_sentence():
         family.at(["IQ"])
     with pytest.raises(BadInput, match="not negative"):
         family.enumerate(prior=lambda mask: -1.0, seed=1)
+
+
+def test_models_that_are_run_one_by_one_may_be_run_elsewhere(monkeypatch):
+    """With a limit that every model's weights exceed, all of them are; threads stand for any executor."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    import evidentia.spaces.subsets as room
+
+    monkeypatch.setattr(room, "MAX_PARETO_K", -9.0)
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((20, 2))
+    data = {"x": x, "y": x[:, 0] + rng.standard_normal(20), "mask": np.ones(2)}
+    model = ev.Model(
+        lambda p, d: -0.5 * jnp.sum((d["y"] - d["x"] @ (p["beta"] * d["mask"])) ** 2),
+        {"beta": dist.Normal(0.0, 1.0).expand([2]).to_event(1)},
+        data=data,
+    )
+    family = ev.Subsets(model, ("a", "b"))
+    here = family.enumerate(seed=1, n_draws=500, progress=False)
+    with ThreadPoolExecutor(2) as threads:
+        there = family.enumerate(seed=1, n_draws=500, progress=False, executor=threads)
+    assert here.refined == there.refined == (0, 1, 2, 3)
+    assert np.array_equal(here.log_evidence, there.log_evidence) and np.array_equal(here.coefficients, there.coefficients)

@@ -18,13 +18,14 @@ the prior, and the verdict says so when that ends elsewhere; for posteriors of s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
 
 from evidentia.average import posterior_draws
 from evidentia.errors import BadInput, BadType
-from evidentia.estimate import evidence
+from evidentia.evidences import run_models
 from evidentia.methods._base import check_count
 from evidentia.model import Model
 from evidentia.numerics.model_weights import probabilities
@@ -37,6 +38,7 @@ from evidentia.seeding import Key, check_seed
 from evidentia.spaces.one_peak import LOOKED_AT, modes_status
 from evidentia.spaces.search import SubsetSearch, search_subsets
 from evidentia.spaces.subset_results import SubsetEvidences, model_name
+from evidentia.spread.executors import opened
 
 MOST = 16  # covariates: 65,536 models
 # A suspect model that holds less than this hardly moves any answer.
@@ -86,6 +88,8 @@ class Subsets:
         n_draws: int = 12_000,
         seed: int | None = None,
         progress: bool | None = None,
+        executor: Executor | str | None = None,
+        workers: int | None = None,
     ) -> SubsetEvidences:
         """Evidences of all subsets.
 
@@ -95,6 +99,8 @@ class Subsets:
             Unnormalised prior probability of a mask (0 and 1 per covariate); all alike by default.
         n_draws : int
             Weighted draws for every model.
+        executor, workers
+            Where the models that have to be run one by one are run, as in `evidence`; the digits are the same everywhere.
         """
         p = len(self.covariates)
         if p > MOST:
@@ -110,17 +116,19 @@ class Subsets:
         log_z, se = found.log_evidence.copy(), found.se.copy()
         moments = [found.mean.copy(), found.mean_se.copy(), found.variance.copy()]
         refused = ~found.peaks.climbed | (found.ess < MIN_ESS) | (found.pareto_k >= MAX_PARETO_K)
+        refined = tuple(int(i) for i in np.flatnonzero(refused))
+        seeds = {i: int(key.child("one", i).generator().integers(2**63)) for i in refined}
+        asked = {str(i): (self.at(masks[i]), seeds[i], 1) for i in refined}
+        with opened(executor, workers) as where:
+            runs = run_models(asked, None, progress, None, where)
         suspect = []
-        for i in np.flatnonzero(refused):
-            seed_i = int(key.child("one", int(i)).generator().integers(2**63))
-            run = evidence(self.at(masks[i]), seed=seed_i, progress=progress)
+        for i, run in zip(refined, runs.values(), strict=True):
             log_z[i], se[i] = run.log_evidence, np.nan if run.error is None else run.error
             for array, value in zip(moments, moments_of(run), strict=True):
                 array[i] = value
             if not run.status.is_ok:
-                suspect.append(int(i))
+                suspect.append(i)
         loop.done()
-        refined = tuple(int(i) for i in np.flatnonzero(refused))
         p_of = probabilities(np.where(np.isnan(log_z), -np.inf, log_z), chances)
         status = self._verdict(masks, p_of, suspect, found.peaks, key.child("look"), loop)
         mean, mean_se, variance = moments

@@ -12,7 +12,7 @@ import pytest
 import evidentia as ev
 from evidentia import zoo
 from evidentia.errors import BadInput, BadType
-from evidentia.report.drawing import ticks
+from evidentia.report.drawing import decades, ticks
 from evidentia.report.markup import join, style, tag, text
 from evidentia.report.page import report_page
 from evidentia.report.recipe import python_call
@@ -192,3 +192,6 @@ def test_ticks_are_round_and_inside():
     assert ticks(0.0, 1.0) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     assert ticks(-8.7, 0.3) == [-8.0, -6.0, -4.0, -2.0, 0.0]
     assert ticks(2.0, 2.0) == [2.0]
+    assert decades(0.01, 1.0) == [0.01, 0.1, 1.0]
+    assert decades(0.02, 3.0) == [0.03, 0.1, 0.3, 1.0, 3.0]
+    assert decades(2.0, 9.0) == [2.0, 5.0]

@@ -55,7 +55,7 @@ def curve(
     pad = 0.05 * ((high - low) or 1.0)
     low, high = low - pad, high + pad
     at = [math.log10(x) if log_x else x for x in xs]
-    top, bottom, left = 10.0, 230.0, 62.0
+    top, bottom, left = 24.0, 244.0, 62.0
 
     def px(x: float) -> float:
         return left + (x - at[0]) / ((at[-1] - at[0]) or 1.0) * (RIGHT - left - 10)
@@ -67,9 +67,10 @@ def curve(
     for tick in ticks(low, high):
         parts.append(tag("line", x1=_n(left), x2=_n(RIGHT), y1=_n(py(tick)), y2=_n(py(tick)), stroke="#dfe3e8"))
         parts.append(tag("text", f"{tick:g}", x=_n(left - 6), y=_n(py(tick) + 4), text_anchor="end", class_="small"))
-    for tick in ticks(at[0], at[-1]):
-        shown = f"{10**tick:g}" if log_x else f"{tick:g}"
-        parts.append(tag("text", shown, x=_n(px(tick)), y=_n(bottom + 18), text_anchor="middle", class_="small"))
+    for tick in decades(xs[0], xs[-1]) if log_x else ticks(at[0], at[-1]):
+        place = px(math.log10(tick) if log_x else tick)
+        parts.append(tag("line", x1=_n(place), x2=_n(place), y1=_n(bottom), y2=_n(bottom + 5), stroke="#4b5563"))
+        parts.append(tag("text", f"{tick:g}", x=_n(place), y=_n(bottom + 18), text_anchor="middle", class_="small"))
     if not any(math.isnan(e) for e in errors):
         upper = [f"{_n(px(x))},{_n(py(y + 2 * e))}" for x, y, e in zip(at, ys, errors, strict=True)]
         lower = [f"{_n(px(x))},{_n(py(y - 2 * e))}" for x, y, e in zip(at, ys, errors, strict=True)]
@@ -77,22 +78,33 @@ def curve(
     line = " ".join(f"{_n(px(x))},{_n(py(y))}" for x, y in zip(at, ys, strict=True))
     parts.append(tag("polyline", points=line, fill="none", stroke="#08519c", stroke_width="2"))
     parts.append(tag("text", axes[0], x=_n((left + RIGHT) / 2), y=_n(bottom + 36), text_anchor="middle", class_="small"))
-    parts.append(tag("text", axes[1], x=_n(left), y=_n(bottom + 36), text_anchor="start", class_="small"))
+    parts.append(tag("text", axes[1], x=_n(LEFT), y="14", text_anchor="start", class_="small"))
     words = f"from {ys[0]:.2f} at {xs[0]:g} to {ys[-1]:.2f} at {xs[-1]:g}, highest {max(ys):.2f}"
     return _svg(parts, bottom + 44.0, title, words)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers between two limits, one, two or five times a power of ten apart."""
+    """Round numbers between two limits, evenly apart."""
     span = high - low
     if not span > 0.0 or not math.isfinite(span):
         return [low]
     raw = span / about
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * m for m in (1.0, 2.0, 5.0, 10.0) if power * m >= raw)
+    step = next(power * m for m in (1.0, 2.0, 2.5, 5.0, 10.0) if power * m >= raw)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [round(i * step, 12) + 0.0 for i in range(first, last + 1)]
+
+
+def decades(low: float, high: float) -> list[float]:
+    """Round numbers between two positive limits for a logarithmic axis: powers of ten, and some between where there are few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
+        found = [m * 10.0**k for k in range(first, last + 1) for m in steps]
+        found = [float(f"{value:.6g}") for value in found if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+        if len(found) >= 3:
+            break
+    return found
 
 
 def _row(bar: Bar, top: float, low: float, high: float) -> list[Html]:

@@ -265,10 +265,14 @@ def _sensitivity(curves: Sequence[Sensitivity]) -> list[Child]:
         doubt = f" Runs in doubt at {', '.join(f'{v:g}' for v in found.suspects)}." if found.suspects else ""
         words = (
             f"Over this range of {found.hyperparameter} the log evidence of {found.model} moves by {moved:.2f} nats "
-            f"({len(found.runs)} runs for {len(found.values)} values, the rest by reweighting).{doubt}"
+            f"({_runs(len(found.runs))} for {len(found.values)} values, the rest by reweighting).{doubt}"
         )
         parts += [tag("h3", f"{found.model}: {found.hyperparameter}"), tag("figure", drawing, tag("figcaption", words))]
     return parts
+
+
+def _runs(n: int) -> str:
+    return "one run" if n == 1 else f"{n} runs"
 
 
 # -- whom to cite, how to repeat -------------------------------------------------------------------------------------

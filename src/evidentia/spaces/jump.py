@@ -131,24 +131,24 @@ def jump(
         chances = check_prior(names, prior)
         lanes = ListLanes(tuple(models.values()), loop)
     even = (0.5 if covariates else 1.0) if even is None else even
-    with loop.listening():
-        if not likelihood:
-            pilot = prior_pilots(lanes, key.child("pilot"))
-        elif covariates:
-            assert isinstance(models, Subsets)
-            pilot = pilots_of_family(models, masks, key.child("pilot"), loop)
-        else:
-            assert not isinstance(models, Subsets)
-            found = _run_pilots(models, pilots or {}, seed, progress)
-            pilot = pilots_of_models(models, found, key.child("fit"))
-        visit = _visits(pilot, np.asarray(chances), even) if likelihood else np.asarray(chances)
-        with np.errstate(divide="ignore"):
-            shapes = pilot.shapes(np.log(visit), kernel.first_scale(lanes.widest.n_dimensions))
-        maps = tuple(_map(move, names, lanes) for move in moves)
-        thin = max(1, -(-n_moves * n_chains // DRAWS_KEPT))
-        n_warmup = max(100, n_moves // 5)
-        how = (n_chains, n_warmup, n_moves, n_within, thin, likelihood)
-        run = run_jumps(lanes, shapes, kernel, maps, *how, key.child("chains"), loop)
+    if not likelihood:
+        pilot = prior_pilots(lanes, key.child("pilot"))
+    elif covariates:
+        assert isinstance(models, Subsets)
+        pilot = pilots_of_family(models, masks, key.child("pilot"), loop)
+    else:
+        assert not isinstance(models, Subsets)
+        found = _run_pilots(models, pilots or {}, seed, progress)
+        pilot = pilots_of_models(models, found, key.child("fit"))
+    visit = _visits(pilot, np.asarray(chances), even) if likelihood else np.asarray(chances)
+    with np.errstate(divide="ignore"):
+        shapes = pilot.shapes(np.log(visit), kernel.first_scale(lanes.widest.n_dimensions))
+    maps = tuple(_map(move, names, lanes) for move in moves)
+    thin = max(1, -(-n_moves * n_chains // DRAWS_KEPT))
+    n_warmup = max(100, n_moves // 5)
+    how = (n_chains, n_warmup, n_moves, n_within, thin, likelihood)
+    run = run_jumps(lanes, shapes, kernel, maps, *how, key.child("chains"), loop)
+    loop.done()
     result = Jump(
         names=names,
         prior=chances,

@@ -137,9 +137,10 @@ def search_subsets(
     key = Key(seed).child("search")
     loop = Loop(None, progress, "search")
     known = Known(family, prior, loop)
-    with loop.listening():
-        walks = walk(known, n_chains, n_moves, key.child("walk"), loop)
-        return _result(family, known, walks, n_refined, n_draws, n_moves, seed, key, loop)
+    walks = walk(known, n_chains, n_moves, key.child("walk"), loop)
+    found = _result(family, known, walks, n_refined, n_draws, n_moves, seed, key, loop)
+    loop.done()
+    return found
 
 
 def _result(
@@ -152,7 +153,7 @@ def _result(
     peaks = peaks_of_all(family.model, family.mask, masks[chosen], loop, mode[chosen])
     fine = importance_of_all(family.model, family.mask, masks[chosen], n_draws, key.child("refine"), loop, peaks)
     usable = peaks.climbed & (fine.ess >= MIN_ESS) & (fine.pareto_k < MAX_PARETO_K)
-    correction, scatter = _corrections(masks, cheap, chosen[usable], fine.log_evidence[usable])
+    correction, scatter, tilt = _corrections(masks, cheap, chosen[usable], fine.log_evidence[usable])
     log_z, se = cheap + correction, np.full(len(cheap), scatter)
     refined = np.zeros(len(cheap), bool)
     refined[chosen[usable]], se[chosen[usable]] = True, fine.se[usable]
@@ -165,7 +166,9 @@ def _result(
     among /= among.sum()
     inclusion, inclusion_se, slopes, slopes_se = _averages(walks, cheap + log_prior, correction, masks, coefficients)
     _, from_evidences = average_over_models(masks, among, se)
-    inclusion_se = np.hypot(inclusion_se, from_evidences)
+    # The line by which unrefined evidences are corrected has an error of its own, which tilts all log odds of inclusion alike.
+    from_line = inclusion * (1.0 - inclusion) * tilt
+    inclusion_se = np.sqrt(inclusion_se**2 + from_evidences**2 + from_line**2)
     present = np.concatenate([np.ones((len(masks), mode.shape[1] - masks.shape[1])), masks], axis=1)
     _, from_means = average_over_models(coefficients * present, among, se, errors * present)
     slopes_se = np.hypot(slopes_se, from_means)
@@ -195,10 +198,10 @@ def _result(
     )
 
 
-def _corrections(masks: Array, cheap: Array, rows: Integers, fine: Array) -> tuple[Array, float]:
-    """What to add to every cheap evidence, and the scatter of that about a straight line in the number of covariates."""
+def _corrections(masks: Array, cheap: Array, rows: Integers, fine: Array) -> tuple[Array, float, float]:
+    """What to add to every cheap evidence, its scatter about a line in the number of covariates, and the error of the slope."""
     if len(rows) < 4:
-        return np.zeros(len(cheap)), np.nan
+        return np.zeros(len(cheap)), np.nan, np.nan
     size = masks.sum(axis=1)
     x = np.column_stack([np.ones(len(rows)), size[rows] - size[rows].mean()])
     found = fine - cheap[rows]
@@ -208,7 +211,7 @@ def _corrections(masks: Array, cheap: Array, rows: Integers, fine: Array) -> tup
     correction = line[0] + line[1] * (inside - size[rows].mean())
     scatter = float(np.sqrt(np.sum((found - x @ line) ** 2) / max(len(rows) - 2, 1)))
     correction[rows] = found
-    return np.asarray(correction), scatter
+    return np.asarray(correction), scatter, scatter / max(float(np.linalg.norm(x[:, 1])), 1.0)
 
 
 def _averages(

@@ -13,6 +13,8 @@ pytest.importorskip("sphinx")
 pytest.importorskip("furo")
 pytest.importorskip("myst_parser")
 
+pytestmark = pytest.mark.xdist_group("site")  # built once, by one worker
+
 ROOT = Path(__file__).parents[2]
 PAGES = ("index", "tutorial", "reference", "json", "methods", "trust", "design", "howto/choose_a_method", "generated/nested")
 

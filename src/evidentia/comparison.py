@@ -5,8 +5,7 @@ prints and exports; it runs nothing (`compare.py` does). What an evidence doubts
 marked in every table, and a number that rests on an evidence without an error has none either.
 
 The error of a log Bayes factor is sqrt(s1^2 + s2^2), which holds when the two runs are independent: never give two models the
-same seed (`compare` does not). A pair is *undecided* when its 95 % interval holds zero: then the runs do not even say which
-model is ahead. That is a statement about the computation; how much a decided Bayes factor means is for the scales to say.
+same seed (`compare` does not). When a pair is decided, `log_bayes_factor` says.
 """
 
 from __future__ import annotations
@@ -22,53 +21,13 @@ from typing import Any
 import numpy as np
 
 from evidentia.errors import BadInput, BadType
+from evidentia.log_bayes_factor import LEVEL, LogBayesFactor
 from evidentia.numerics.model_weights import difference_df, probabilities, simulated_probabilities
-from evidentia.numerics.uncertainty import interval as t_interval
 from evidentia.result import Evidence, Kind, Level
 from evidentia.scales import JEFFREYS, KASS_RAFTERY, Scale
 
-LEVEL = 0.95
 N_SIMULATED = 20_000
 SIMULATION_SEED = 1
-
-
-@dataclass(frozen=True)
-class LogBayesFactor:
-    """The log Bayes factor of one model against another, with its error and whether it is decided.
-
-    `value` > 0 favours the first. `se` is None when one of the evidences has no error.
-    """
-
-    first: str
-    second: str
-    value: float
-    se: float | None
-    degrees_of_freedom: float
-
-    def interval(self, level: float = LEVEL) -> tuple[float, float] | None:
-        """Central interval for the log Bayes factor, or None without an error."""
-        return None if self.se is None else t_interval(self.value, self.se, self.degrees_of_freedom, level)
-
-    @property
-    def decided(self) -> bool:
-        """Whether the 95 % interval leaves no doubt which of the two is ahead."""
-        bounds = self.interval()
-        return bounds is not None and (bounds[0] > 0.0 or bounds[1] < 0.0)
-
-    def words(self, scale: Scale = JEFFREYS) -> str:
-        """What a scale calls it, for the interval rather than for the number; *undecided* when the error swamps it."""
-        bounds = self.interval()
-        if bounds is None:
-            return "no error, so no verdict"
-        if not self.decided:
-            return "undecided"
-        low, high = sorted(abs(b) for b in bounds)
-        return scale.words_between(low, high)
-
-    def __str__(self) -> str:
-        """``log BF(a, b) = 2.63 ± 0.02: strong (Jeffreys)``."""
-        error = "?" if self.se is None else f"{self.se:.2g}"
-        return f"log BF({self.first}, {self.second}) = {self.value:.3f} ± {error}: {self.words()} ({JEFFREYS.name})"
 
 
 @dataclass(frozen=True)

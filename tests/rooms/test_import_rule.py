@@ -27,7 +27,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("check",),
     ("methods",),
     ("spread",),
-    ("scales", "comparison"),
+    ("scales", "log_bayes_factor", "comparison"),
     ("runs",),
     ("estimate", "sandwich"),
     ("evidences",),

@@ -18,8 +18,11 @@ import sys
 
 import common
 
-PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start", "gibbs_sweeps", "spread")
+PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start", "gibbs_sweeps", "spread", "subsets", "jumps", "search")
 QUICK = {
+    "subsets": ["--repeats", "1", "--no-check"],
+    "jumps": ["--seeds", "1"],
+    "search": ["--moves", "100"],
     "gibbs_sweeps": ["--repeats", "3"],
     "overhead": ["--repeats", "3", "--bare-repeats", "5"],
     "smc_against_peers": ["--seeds", "2", "--problem", "eight-schools"],

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from evidentia.numerics.uncertainty import t_cdf
 from evidentia.numerics.visits import disagreement
 from evidentia.result import Status
 from evidentia.spaces.jump_result import MIN_ENTRIES, Jump
@@ -13,9 +14,8 @@ from evidentia.spaces.jump_result import MIN_ENTRIES, Jump
 N_BATCHES = 10
 # Models with less than this share of the mass may be entered as seldom as they like.
 COUNTS = 0.01
-# Chance of calling chains that agree apart, below which they are; and errors between pilot and answer.
+# Chance of calling apart what agrees, below which it is: chains from each other, visits from the prior, odds from the pilots.
 DISAGREE = 1e-4
-FAR = 4.5
 
 
 def verdict(result: Jump) -> Status:
@@ -67,7 +67,8 @@ def _against_pilots(result: Jump) -> Status:
         factor = result.log_bayes_factor(name, result.names[best])
         error = math.hypot(factor.se or math.nan, result.pilot_se[k], result.pilot_se[best])
         off = factor.value - (result.pilot[k] - result.pilot[best])
-        if abs(off) > FAR * error:
+        # The chains' error is one of a t: as far out as four and a half of a normal's is not far at all with few chains.
+        if math.isfinite(error) and 2.0 * t_cdf(-abs(off) / error, factor.degrees_of_freedom) * len(result.names) < DISAGREE:
             return Status.suspect(
                 "pilots-disagree",
                 f"the odds of {name} differ by {off:.2f} nats from those of the pilot runs, {abs(off) / error:.0f} errors: one "

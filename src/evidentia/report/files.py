@@ -31,7 +31,10 @@ def new_figure(width: float = 6.4, height: float = 4.0) -> Any:
 
 
 def save_figure(figure: Any, path: Path) -> Path:
-    """Write it, without the date: the same picture is the same file."""
+    """Write it, without the date and with names of parts that are not drawn by lot: the same picture is the same file."""
+    from matplotlib import rc_context
+
     dated = {".svg": "Date", ".pdf": "CreationDate"}.get(path.suffix.lower())
-    figure.savefig(path, metadata=None if dated is None else {dated: None})
+    with rc_context({"svg.hashsalt": "evidentia"}):
+        figure.savefig(path, metadata=None if dated is None else {dated: None})
     return path

@@ -226,3 +226,13 @@ def test_progress_goes_to_stderr_and_is_cleared(capsys):
     assert captured.err.endswith("\r")
     run(GIVEN, progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_ends_a_comparison_and_says_how_far_it_was():
+    other = Model.black_box(lambda params: -0.5 * (params["x"] ** 2).sum(axis=-1), PRIOR, batched=True, name="other")
+    CURRENT.append(Counted(after=1400, action=interrupt))
+    seen = []
+    last = Model.black_box(lambda params: seen.append(1) or np.zeros(len(params["x"])), PRIOR, batched=True, name="last")
+    with pytest.raises(KeyboardInterrupt, match="while 'counted' was run; 1 of 3 models were done"):
+        ev.compare({"other": other, "counted": model(True), "last": last}, METHODS["importance"], seed=1)
+    assert not seen

@@ -68,7 +68,8 @@ def true(cell: Cell, value: Value | None, z: float | None) -> str:
         return f"{'yes' if abs(z) < LIMIT else 'no'} (z {z:+.1f})"
     if cell.row == "harmonic":
         return f"no ({value.value - cell.truth:+.2f})" if cell.column != "bf21" else "no error exists"
-    return f"{value.value - cell.truth:+.3f}"
+    off = value.value - cell.truth
+    return "yes" if abs(off) < 5e-4 * max(1.0, abs(cell.truth) / 1000.0) else f"off by {off:+.3f}"
 
 
 def rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
@@ -77,7 +78,7 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
         (
             cell.name,
             printed(cell),
-            spread(cell.published_spread),
+            "–" if cell.published_spread is None else f"{cell.published_spread:.2f}",
             with_error(cell.with_review),
             spread(None if cell.with_review is None else cell.with_review.spread),
             reproduced(cell),

@@ -59,8 +59,10 @@ SPEED = (
     "unit is chosen such that 200,000 posterior samples take what the review says they took."
 )
 COST = (
-    "Seconds are those of this machine while it was doing this, runs of one method side by side in one compiled program. What an "
-    "evaluation costs is measured apart: CPU time per likelihood (or gradient) of a second, compiled run."
+    "Parts run at the same time with --workers, so that two processors need half of it. Runs of one method stand side by side "
+    "in one compiled program. What an evaluation costs is CPU time per likelihood (or gradient); of our own methods, which are "
+    "over in seconds, in a second run, when everything is compiled. In small batches, as nested sampling with a hundred points "
+    "moves them, it is the time around the likelihood that counts."
 )
 AGAIN = (
     "The same seed gives the same digits, with any number of workers, also when the run was interrupted and started again. "

@@ -120,6 +120,8 @@ def _tied(comparison: Comparison) -> list[str]:
 def _pooled(first: Evidence, second: Evidence) -> Evidence:
     """Both sets of runs as one evidence: every run counts by its precision."""
     runs = (*first.repeats, *second.repeats)
+    # Later rounds have seeds of their own: who repeats the run from its seed must know where they begin.
+    first = replace(first, diagnostics={"runs_before_pooling": len(first.repeats), **first.diagnostics})
     errors = [run.log_evidence_se for run in runs]
     if first.kind is Kind.APPROXIMATION or any(e is None for e in errors) or not second.status.is_ok:
         return replace(first, status=first.status.and_(second.status), cost=first.cost + second.cost, repeats=runs)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import re
 from html.parser import HTMLParser
 
 import numpy as np
+import numpyro.distributions as dist
 import pytest
 
 import evidentia as ev
@@ -163,6 +165,27 @@ def test_the_recipe_gives_the_same_digits(runs):
     assert space["runs"]["a'b"].log_evidence == result.log_evidence
     tempered = ev.evidence(zoo.example("E1").model, "smc", seed=5, progress=False)
     assert "# with schedule=AdaptiveESS(fraction=" in python_call(tempered, "x")
+
+
+def recipe_of(page: str) -> str:
+    """The first block of the last section, as a reader would copy it."""
+    return html.unescape(re.findall(r"<pre>(.*?)</pre>", page.split("How to do it again</h2>")[1], re.DOTALL)[0])
+
+
+def test_the_page_repeats_a_comparison_of_unnamed_models(capsys):
+    def log_likelihood(params, y):
+        return dist.Normal(params["x"], 1.0).log_prob(y).sum()
+
+    models = {f"width '{w}'": ev.Model(log_likelihood, {"x": dist.Normal(0.0, w)}, data=np.array([1.0, 2.0])) for w in (1.0, 9.0)}
+    comparison = ev.compare(models, "importance", seed=4, prior=[0.3, 0.7], progress=False)
+    exec(recipe_of(report_page(comparison)), {"models": models})
+    assert capsys.readouterr().out.strip() == str(comparison)
+
+
+def test_rounds_that_were_added_are_told(runs):
+    first = dataclasses.replace(runs["none"], repeats=runs["none"].repeats * 3, diagnostics={"runs_before_pooling": 1})
+    page = report_page(ev.Comparison.of({**runs, "none": first}))
+    assert "the first round of none;" in page and "repeats=" not in recipe_of(page)
 
 
 @pytest.mark.parametrize(("path", "message"), [("x.pdf", "ends in .html"), ("absent/x.html", "no directory")])

@@ -17,8 +17,11 @@ def python_call(result: Evidence, name: str) -> str:
     """A line of Python that makes the run again, given its model as ``models[name]``."""
     inside = ", ".join(f"{key}={value!r}" for key, value in _literals(result).items())
     method = f"ev.methods()[{result.method!r}]({inside})"
-    repeats = f", repeats={len(result.repeats)}" if len(result.repeats) > 1 else ""
-    return f"runs[{name!r}] = ev.evidence(models[{name!r}], {method}, seed={result.seed}{repeats}){_comment(result)}"
+    repeats = f", repeats={_n_runs(result)}" if _n_runs(result) > 1 else ""
+    run = f"ev.evidence(models[{name!r}], {method}, seed={result.seed}{repeats})"
+    if result.model == name:  # a comparison names models that have no name of their own
+        run = f"replace({run}, model={name!r})"
+    return f"runs[{name!r}] = {run}{_comment(result)}"
 
 
 def command_line(result: Evidence) -> str:
@@ -26,9 +29,18 @@ def command_line(result: Evidence) -> str:
     words = ["evidentia", "estimate", "FILE.py:name", "--method", result.method]
     words += [f"{key}={value!r}" for key, value in _literals(result).items()]
     words += ["--seed", str(result.seed)]
-    if len(result.repeats) > 1:
-        words += ["--repeats", str(len(result.repeats))]
+    if _n_runs(result) > 1:
+        words += ["--repeats", str(_n_runs(result))]
     return shlex.join(words) + _comment(result)
+
+
+def was_pooled(result: Evidence) -> bool:
+    """Whether a comparison added rounds of runs, from other seeds, to those of the result's own seed."""
+    return "runs_before_pooling" in result.diagnostics
+
+
+def _n_runs(result: Evidence) -> int:
+    return int(str(result.diagnostics.get("runs_before_pooling", len(result.repeats))))
 
 
 def _literals(result: Evidence) -> dict[str, Any]:

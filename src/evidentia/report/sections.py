@@ -11,7 +11,7 @@ from evidentia.citations import bibtex, entries
 from evidentia.comparison import Comparison
 from evidentia.report.drawing import Bar, curve, rows_with_intervals
 from evidentia.report.markup import Child, Html, join, table, tag
-from evidentia.report.recipe import command_line, python_call
+from evidentia.report.recipe import command_line, python_call, was_pooled
 from evidentia.report.words import agreement, why_trust
 from evidentia.result import Evidence
 from evidentia.scales import JEFFREYS, KASS_RAFTERY
@@ -212,14 +212,8 @@ def settings(comparison: Comparison) -> list[Child]:
 def again(comparison: Comparison) -> list[Child]:
     """Code that repeats the runs."""
     lines = [f"{python_call(e, name)}" for name, e in comparison.evidences.items()]
-    pairs = ", ".join(f"{name!r}: runs[{name!r}]" for name in comparison.names)
-    code = [
-        "import evidentia as ev",
-        "",
-        "runs = {}",
-        *lines,
-        f"print(ev.compare({{{pairs}}}, prior={list(comparison.prior)!r}))",
-    ]
+    begin = ["from dataclasses import replace", "import evidentia as ev", "", "runs = {}"]
+    code = [*begin, *lines, f"print(ev.compare(runs, prior={list(comparison.prior)!r}))"]
     words = dict.fromkeys(command_line(e) for e in comparison.evidences.values())
     parts: list[Child] = [
         tag(
@@ -232,6 +226,11 @@ def again(comparison: Comparison) -> list[Child]:
         tag("p", "Or one model at a time, on the command line:"),
         tag("pre", "\n".join(words)),
     ]
+    pooled = [name for name, e in comparison.evidences.items() if was_pooled(e)]
+    if pooled:
+        said = f"These lines give the first round of {', '.join(pooled)}; further rounds were added until it was decided, by "
+        call = tag("code", 'ev.compare(models, until="decided", seed=...)')
+        parts.append(tag("p", said, call, " with the seed that it was called with."))
     return parts
 
 

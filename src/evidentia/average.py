@@ -34,7 +34,6 @@ from evidentia.sampling.loop import Loop
 from evidentia.seeding import Key, check_seed
 
 
-
 class Weighed(Protocol):
     """Models with probabilities and posterior draws: a `Comparison`, or what chains that jump between models leave (`Jump`)."""
 

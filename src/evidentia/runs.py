@@ -83,10 +83,11 @@ def some_runs(
 
 def together(runs: Runs) -> Estimate:
     """One estimate from all that is kept."""
-    return _combine(list(runs.kept)).doubted(_nan_status(runs.n_nan))
+    return _combine(list(runs.kept)).doubted(nan_status(runs.n_nan))
 
 
-def _nan_status(n_nan: int) -> Status:
+def nan_status(n_nan: int) -> Status:
+    """Doubt a result that met NaN likelihoods and was told to take them as zero."""
     if not n_nan:
         return Status.ok()
     return Status.suspect(

@@ -80,5 +80,8 @@ def test_hotelling_is_uniform_under_the_null_and_sees_a_shift():
     chances = np.sort([hotelling(rng.standard_normal((20, 3)) @ mix, np.zeros(3))[3] for _ in range(400)])
     assert np.max(np.abs(chances - (np.arange(400) + 0.5) / 400)) < 1.95 / math.sqrt(400)  # Kolmogorov's 0.1 %
     assert hotelling(rng.standard_normal((20, 3)) + 2.0, np.zeros(3))[3] < 1e-4
+    still = np.column_stack([rng.standard_normal(20), np.full(20, 0.25)])
+    assert hotelling(still, [0.0, 0.25])[1:3] == (1, 19)
+    assert hotelling(still, [0.0, 0.2])[3] == 0.0
     with pytest.raises(ValueError, match="independent rows"):
         hotelling(np.zeros((3, 3)), np.zeros(3))

@@ -100,7 +100,7 @@ def test_a_nan_likelihood_is_an_error_and_not_zero():
     with pytest.raises(NonFiniteLikelihood, match="NaN"):
         masked(log_likelihood).enumerate(seed=1, n_draws=500, progress=False)
     found = masked(log_likelihood, zero_where_nan=True).enumerate(seed=1, n_draws=500, progress=False)
-    assert any(reason.code == "nan" for reason in found.status.reasons)
+    assert any(reason.code == "nan-as-zero" for reason in found.status.reasons)
 
 
 def test_a_second_mode_is_noticed():

@@ -97,6 +97,13 @@ def hotelling(shares: ArrayLike, expected: ArrayLike) -> tuple[float, int, int, 
     n, k = x.shape
     if n <= k + 1:
         raise ValueError(f"shares has {n} rows for {k} features: at least {k + 2} independent rows are needed.")
+    still = np.ptp(x, axis=0) == 0.0
+    if still.any():  # a share that never varies (a model of no prior mass) says nothing if it is right, and all if it is wrong
+        if np.abs(x[:, still]).max() > 1e-12:
+            return math.inf, k, n - k, 0.0
+        if still.all():
+            return 0.0, k, n - k, 1.0
+        return hotelling(x[:, ~still], np.zeros(int(k - still.sum())))
     mean, covariance = x.mean(axis=0), np.atleast_2d(np.cov(x.T))
     squared = n * float(mean @ np.linalg.solve(covariance, mean))
     statistic = squared * (n - k) / (k * (n - 1))

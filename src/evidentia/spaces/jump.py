@@ -39,6 +39,7 @@ from evidentia.methods._base import check_count
 from evidentia.model import Model
 from evidentia.records import Array, Draws
 from evidentia.result import Evidence
+from evidentia.runs import nan_status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.jump_maps import Map, along
 from evidentia.sampling.jumps import JumpRun, run_jumps
@@ -168,7 +169,7 @@ def jump(
         cost=loop.cost(0.0),
         settings={"n_chains": n_chains, "n_moves": n_moves, "n_within": n_within, "even": even},
     )
-    return replace(result, status=pilot.status.and_(verdict(result)))
+    return replace(result, status=pilot.status.and_(verdict(result)).and_(nan_status(loop.n_nan)))
 
 
 def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_within: int, even: float | None) -> Kernel:

@@ -40,6 +40,7 @@ from evidentia.numerics.model_weights import average_over_models
 from evidentia.numerics.uncertainty import r_hat
 from evidentia.records import Array
 from evidentia.result import Cost, Status
+from evidentia.runs import nan_status
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.many import importance_of_all, peaks_of_all
 from evidentia.sampling.verdict import MAX_PARETO_K, MIN_ESS
@@ -175,6 +176,7 @@ def _result(
     status = _verdict(r, at_best, share, float(share * among.max()), scatter, int((~usable).sum()), len(chosen))
     best = np.arange(min(LOOKED_AT, len(chosen)))
     status = status.and_(modes_status(family, masks[chosen[best]], peaks.some(best), key.child("look"), loop))
+    status = status.and_(nan_status(loop.n_nan))
     order = np.argsort(-among, kind="stable")
     return SubsetSearch(
         covariates=family.covariates,

@@ -31,6 +31,7 @@ from evidentia.model import Model
 from evidentia.numerics.model_weights import probabilities
 from evidentia.records import Array
 from evidentia.result import Evidence, Status
+from evidentia.runs import nan_status
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.many import Peaks, importance_of_all
 from evidentia.sampling.verdict import MAX_PARETO_K, MIN_ESS
@@ -172,13 +173,7 @@ class Subsets:
             status = status.and_(Status.suspect("suspect-models", sentence))
         best = np.argsort(-p, kind="stable")[:LOOKED_AT]
         status = status.and_(modes_status(self, masks[best], peaks.some(best), key, loop))
-        if loop.n_nan:
-            sentence = (
-                f"the log likelihood was NaN at {loop.n_nan:,} points, which were taken as impossible (zero_where_nan): make "
-                "sure that they are."
-            )
-            status = status.and_(Status.suspect("nan", sentence))
-        return status
+        return status.and_(nan_status(loop.n_nan))
 
 
 def all_masks(p: int) -> Array:

@@ -132,7 +132,7 @@ def quick_settings() -> Settings:
             nested_runs=2,
             jump_pair=12_800,
             jump_all=12_800,
-            our_power_runs=2,
+            our_power_runs=1,
             small_library=True,
         ),
     )

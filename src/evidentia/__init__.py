@@ -24,6 +24,7 @@ from evidentia.methods.stepping_stone import SteppingStone
 from evidentia.model import Conditional, Model
 from evidentia.result import Evidence, Level, Status
 from evidentia.sampling.loop import Budget
+from evidentia.sampling.own_draws import proposal_from_draws
 from evidentia.sandwich import Sandwich, sandwich
 from evidentia.sensitivity import sensitivity
 from evidentia.spaces.jump import Move, jump
@@ -67,6 +68,7 @@ __all__ = [
     "methods",
     "plots",
     "predict",
+    "proposal_from_draws",
     "read",
     "sandwich",
     "sensitivity",

@@ -123,16 +123,20 @@ def _pooled(first: Evidence, second: Evidence) -> Evidence:
     # Later rounds have seeds of their own: who repeats the run from its seed must know where they begin.
     first = replace(first, diagnostics={"runs_before_pooling": len(first.repeats), **first.diagnostics})
     errors = [run.log_evidence_se for run in runs]
-    if first.kind is Kind.APPROXIMATION or any(e is None for e in errors) or not second.status.is_ok:
-        return replace(first, status=first.status.and_(second.status), cost=first.cost + second.cost, repeats=runs)
+    status, cost = first.status.and_(second.status), first.cost + second.cost
+    if first.kind is Kind.APPROXIMATION:
+        return replace(first, status=status, cost=cost, repeats=runs)
+    if any(e is None for e in errors) or not status.is_ok:  # a number in doubt comes without an error bar
+        because = status.reasons[0].sentence if status.reasons else first.no_se_because
+        return replace(first, log_evidence_se=None, no_se_because=because, status=status, cost=cost, repeats=runs)
     combined = combine_repeats([run.log_evidence for run in runs], [e for e in errors if e is not None])
     return replace(
         first,
         log_evidence=float(combined.mean),
         log_evidence_se=float(combined.se),
         degrees_of_freedom=float(combined.degrees_of_freedom),
-        status=first.status.and_(second.status),
-        cost=first.cost + second.cost,
+        status=status,
+        cost=cost,
         repeats=runs,
     )
 

@@ -39,6 +39,7 @@ from evidentia.sampling.evaluate import log_densities, prior_draws, prior_positi
 from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernels._base import State, Tuning
 from evidentia.sampling.loop import Budget, Loop
+from evidentia.sampling.own_draws import positions_of
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.verdict import weights_status
 from evidentia.sampling.workbench import Workbench
@@ -234,17 +235,8 @@ def _from_chains(model: Model, n: int, key: Key, loop: Loop) -> Draws:
 
 def _given(model: Model, exact_draws: Mapping[str, Any], n: int, loop: Loop) -> Draws:
     """The caller's draws, as unconstrained vectors; as many as there are lineages, in turn."""
-    names = model.space.names
-    if set(exact_draws) != set(names):
-        raise BadInput(f"exact_draws has {sorted(exact_draws)}; the parameters of {model.name!r} are {list(names)}.")
-    arrays = {name: np.asarray(exact_draws[name], np.float64) for name in names}
-    lengths = {len(a) if a.ndim else 0 for a in arrays.values()}
-    if len(lengths) != 1 or not next(iter(lengths)):
-        raise BadInput("exact_draws: give each parameter an array with one leading axis over the same number of draws.")
-    rows = np.arange(n) % next(iter(lengths))
-    core = model.core
-    turn = jax.jit(jax.vmap(lambda p: core.space.unconstrain(p, model.data, model.hyper)))
-    position = np.asarray(turn({name: a[rows] for name, a in arrays.items()}))
+    given = positions_of(model, exact_draws, "exact_draws")
+    position = given[np.arange(n) % len(given)]
     log_prior, log_likelihood = log_densities(model, position, loop)
     if not (np.isfinite(log_prior) & np.isfinite(log_likelihood)).all():
         raise BadInput("exact_draws: some lie where the posterior density is zero; they cannot be draws of it.")

@@ -76,6 +76,8 @@ class PathRun:
     settled : bool
         Whether the draws of a rung stand for its distribution by themselves: resampled populations and chains that were
         given time at every rung do; the lineages of annealed importance sampling only with their weights.
+    idle : (K,) array, optional
+        Share of particles that no move of theirs has taken anywhere for improbably long, shorter moves included.
     """
 
     betas: Array
@@ -89,6 +91,7 @@ class PathRun:
     resampled: bool
     final: Draws | None
     settled: bool = True
+    idle: Array | None = None
 
     @property
     def complete(self) -> bool:

@@ -51,7 +51,7 @@ from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.population import Moves, increments, run_along_path
-from evidentia.sampling.tempered_verdict import unfinished
+from evidentia.sampling.tempered_verdict import idle_status, unfinished
 from evidentia.sampling.verdict import MAX_PARETO_K
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -239,6 +239,7 @@ def _status(run: PathRun, sums: PathSums, genealogical: float, n_eves: int) -> S
                 f"{run.acceptance.min():.2f} at worst): give moves=Moves(at_most=...) more, or another kernel.",
             )
         )
+    status = status.and_(idle_status(run))
     if genealogical > UNEQUAL_RATIO * sums.se:
         status = status.and_(
             Status.suspect(

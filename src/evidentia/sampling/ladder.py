@@ -28,7 +28,7 @@ from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule, progress_of
-from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten, still_idle
+from evidentia.sampling.population import Choice, Moves, Start, idle_share, increments, move_until_forgotten, still_idle
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
 from evidentia.seeding import Key
@@ -73,6 +73,7 @@ class _Rung:
     n_moves: int = 0
     eves: NDArray[np.int64] | None = None
     idleness: Array | None = None
+    idle: float = 0.0  # the share of chains that even shorter moves did not move
 
 
 def climb_ladder(
@@ -129,7 +130,7 @@ def _next_rung(
     start = Start(state, eves, tuning, last.idleness[parent])
     burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop)
 
-    idleness = burnt.idleness
+    idleness, idle = burnt.idleness, idle_share(burnt.idleness)
     state = State(burnt.position[-1], burnt.log_prior[-1], burnt.log_likelihood[-1], None)
     kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
     at_once = climb.burn_in.at_once
@@ -147,7 +148,7 @@ def _next_rung(
     )
     acceptance = float(np.mean([part.acceptance for part in kept]))
     n_moves = burnt.n_moves + at_once * len(kept)
-    return _Rung(position, log_prior, log_likelihood, acceptance, burnt.correlation, burnt.memory, n_moves, eves, idleness)
+    return _Rung(position, log_prior, log_likelihood, acceptance, burnt.correlation, burnt.memory, n_moves, eves, idleness, idle)
 
 
 def _parents(log_weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -187,4 +188,5 @@ def _record(climb: Climb, betas: list[float], rungs: list[_Rung]) -> PathRun:
         resampled=climb.n_islands < climb.n_chains,
         settled=True,
         final=final,
+        idle=np.asarray([rung.idle for rung in rungs]),
     )

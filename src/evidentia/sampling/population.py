@@ -267,6 +267,11 @@ def move_until_forgotten(
     return Rung(stacked[0], stacked[1], stacked[2], start.eves, acceptance, left, memory, n_moves, idleness)
 
 
+def idle_share(idleness: Array) -> float:
+    """The share of particles that have stood still for improbably long."""
+    return float(np.mean(idleness > IDLE))
+
+
 def still_idle(idleness: Array, before: State, part: Swept) -> Array:
     """The idleness of particles after some moves: nothing for those that moved, more for the others."""
     longer = -len(part.log_prior) * np.log1p(-min(part.acceptance, 0.99))
@@ -340,4 +345,5 @@ def _record(
         resampled=resample,
         settled=resample,
         final=final,
+        idle=np.asarray([idle_share(rung.idleness) for rung in rungs]),
     )

@@ -28,6 +28,8 @@ STUCK, FEW = 0.9, 20
 # Weights L^step of a likelihood that is bounded where the draws are have no tail: k below zero (at most 0.02 on the exact models,
 # 0.26 to 0.8 on a likelihood with a pole).
 SPIKE = 0.25
+# Share of particles that nothing moves: 4 % at a pole of the likelihood, 0.1 % at most on models whose evidence comes out right.
+MAX_IDLE = 0.01
 # In errors: how far two readings of the same draws may lie apart, and a slope from the variances at its ends.
 MAX_Z = 5.0
 
@@ -78,6 +80,7 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
                 f"the chains began after {run.n_moves[worst]} moves (acceptance {run.acceptance.min():.2f} at worst): {remedy}.",
             )
         )
+    status = status.and_(idle_status(run))
     scatter, _ = sum_se(run, total)
     explained = carried_se(total.influence, run.memory)
     if explained > 0.0 and scatter > UNEQUAL_RATIO * explained:
@@ -89,6 +92,18 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
             )
         )
     return status
+
+
+def idle_status(run: PathRun) -> Status:
+    """Whether some particles stand where no step of any length moves them: structure far finer than the population."""
+    if run.idle is None or run.idle.max() <= MAX_IDLE:
+        return Status.ok()
+    worst = int(np.argmax(run.idle))
+    return Status.suspect(
+        "idle",
+        f"at beta = {run.betas[worst]:.3g} {run.idle[worst]:.1%} of the particles could not be moved, not even by much shorter "
+        "steps: the likelihood has a spike or ridge far narrower than the rest, whose share is not known; look at it, or bound it.",
+    )
 
 
 def forward_pareto_k(run: PathRun) -> float:

@@ -102,7 +102,8 @@ def idle_status(run: PathRun) -> Status:
     return Status.suspect(
         "idle",
         f"at beta = {run.betas[worst]:.3g} {run.idle[worst]:.1%} of the particles could not be moved, not even by much shorter "
-        "steps: the likelihood has a spike or ridge far narrower than the rest, whose share is not known; look at it, or bound it.",
+        "steps: the likelihood has a spike or ridge far narrower than the rest, and its share is not known; look at it, or bound "
+        "it.",
     )
 
 

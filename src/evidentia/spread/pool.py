@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import queue
 import signal
 import threading
@@ -187,6 +188,7 @@ class _Worker:
 def _live(connection: Connection) -> None:
     """The life of a worker: one call after the other, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     connection.send("ready")
     while True:
         try:
@@ -206,6 +208,14 @@ def _live(connection: Connection) -> None:
             return
         except Exception as error:  # an answer that cannot be sent is an answer too
             connection.send((False, RuntimeError(f"a worker's answer cannot be sent back: {error}")))
+
+
+def _end_with_parent() -> None:
+    """A worker in the middle of a long likelihood does not read its pipe, and would go on for nobody."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 _GUARD = (

@@ -25,7 +25,8 @@ import numpy as np  # noqa: E402
 import evidentia as ev  # noqa: E402
 from evidentia import zoo  # noqa: E402
 from evidentia.methods.annealed import AIS  # noqa: E402
-from evidentia.sampling.annealing import untuned_plan, walk  # noqa: E402
+from evidentia.sampling.annealing import walk  # noqa: E402
+from evidentia.sampling.annealing_plan import untuned_plan  # noqa: E402
 from evidentia.sampling.evaluate import prior_draws  # noqa: E402
 from evidentia.sampling.kernels.gibbs import Gibbs  # noqa: E402
 from evidentia.sampling.ladder import Climb, climb_ladder  # noqa: E402

@@ -12,6 +12,9 @@ Four ways in:
 * a JAX log likelihood and a NumPyro function of `sample` statements, when parameters depend on each other;
 * `Model.from_numpyro(fn, *args, **kwargs)`: observed sites are the likelihood, latent sites the prior;
 * `Model.black_box(fn, prior)`: any Python function of NumPy values, one point or a batch at a time, no gradients.
+
+(This file is longer than its neighbours because the class that users hold has four ways in, each with its checks at the door;
+apart from each other they would have to share private state.)
 """
 
 from __future__ import annotations

@@ -30,11 +30,12 @@ import numpy as np
 from evidentia.errors import BadInput, BadType
 from evidentia.methods.annealed import AIS
 from evidentia.model import Model
-from evidentia.numerics.uncertainty import log_mean_se_correlated
+from evidentia.numerics.series import log_mean_se_correlated
 from evidentia.numerics.weights import Weights
 from evidentia.records import Array, Draws
 from evidentia.result import Diagnostic, Status
-from evidentia.sampling.annealing import Plan, walk
+from evidentia.sampling.annealing import walk
+from evidentia.sampling.annealing_plan import Plan
 from evidentia.sampling.evaluate import log_densities, prior_draws, prior_positions
 from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernels._base import State, Tuning

@@ -17,7 +17,8 @@ from evidentia.methods import annealed
 from evidentia.methods.annealed import AIS, every_other, given_rungs, kernels_for, upper_spread
 from evidentia.numerics.weights import Weights
 from evidentia.result import Kind
-from evidentia.sampling.annealing import Map, Station, Walk, measured, path_log_weights, untuned_plan, walk
+from evidentia.sampling.annealing import Walk, path_log_weights, walk
+from evidentia.sampling.annealing_plan import Map, Station, measured, untuned_plan
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
 from evidentia.sampling.kernels.gibbs import Gibbs

@@ -15,7 +15,7 @@ from evidentia.numerics.calibration import (
     rms_z_window,
     standard_score,
 )
-from evidentia.numerics.uncertainty import effective_sample_size
+from evidentia.numerics.series import effective_sample_size
 from evidentia.numerics.weights import Weights
 
 INF = math.inf

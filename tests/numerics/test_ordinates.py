@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evidentia.numerics.ordinates import ordinates
-from evidentia.numerics.uncertainty import effective_sample_size
+from evidentia.numerics.series import effective_sample_size
 
 
 def gamma_series(rng, n_points=2, n_chains=4, n_draws=100):

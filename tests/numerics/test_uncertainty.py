@@ -7,21 +7,17 @@ import pytest
 from arviz_stats.base import array_stats
 from scipy import stats
 
-from evidentia.numerics.uncertainty import (
+from evidentia.numerics.series import (
     autocovariance,
     batch_count,
     batch_means_se,
-    combine_repeats,
     effective_sample_size,
-    interval,
     log_mean_se_correlated,
     newey_west_covariance,
-    normal_quantile,
     r_hat,
     spectral_se,
-    t_cdf,
-    t_quantile,
 )
+from evidentia.numerics.uncertainty import combine_repeats, interval, normal_quantile, t_cdf, t_quantile
 
 INF = math.inf
 

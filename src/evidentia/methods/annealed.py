@@ -38,7 +38,8 @@ from evidentia.model import Model, Offer
 from evidentia.numerics.weights import Weights
 from evidentia.records import Array, PathRun
 from evidentia.result import Diagnostic, Estimate, Kind, Status
-from evidentia.sampling.annealing import Map, Plan, Walk, pilot, untuned_plan, walk
+from evidentia.sampling.annealing import Walk, walk
+from evidentia.sampling.annealing_plan import Map, Plan, pilot, untuned_plan
 from evidentia.sampling.evaluate import prior_draws, with_parameters
 from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernel_choice import check_kernels, kernels_for

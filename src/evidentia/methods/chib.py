@@ -42,7 +42,7 @@ import numpy as np
 from evidentia.errors import BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
-from evidentia.numerics.uncertainty import r_hat
+from evidentia.numerics.series import r_hat
 from evidentia.records import Array, Draws, OrdinateRun
 from evidentia.result import Estimate
 from evidentia.sampling.conditionals import (

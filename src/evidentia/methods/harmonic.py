@@ -39,7 +39,7 @@ from evidentia.errors import BadInput, BadType
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
-from evidentia.numerics.uncertainty import effective_sample_size, log_mean_se_correlated
+from evidentia.numerics.series import effective_sample_size, log_mean_se_correlated
 from evidentia.numerics.weights import Weights, pareto_k
 from evidentia.records import Array, Draws
 from evidentia.result import Diagnostic, Estimate, Status

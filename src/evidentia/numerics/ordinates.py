@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evidentia.numerics._checks import FloatArray
-from evidentia.numerics.uncertainty import effective_sample_size, newey_west_covariance
+from evidentia.numerics.series import effective_sample_size, newey_west_covariance
 
 
 @dataclass(frozen=True)

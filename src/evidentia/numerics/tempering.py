@@ -33,7 +33,7 @@ from evidentia.numerics._checks import FloatArray, IntArray
 from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.quadrature import corrected_trapezoid, trapezoid, trapezoid_weights
 from evidentia.numerics.rootfind import find_root
-from evidentia.numerics.uncertainty import effective_sample_size
+from evidentia.numerics.series import effective_sample_size
 
 Rungs = Sequence[FloatArray]  # one (m, n) array a rung: m states of each of n chains or particles
 

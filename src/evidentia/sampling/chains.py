@@ -14,7 +14,7 @@ import numpy as np
 from evidentia.errors import BadInput
 from evidentia.model import Model
 from evidentia.numerics.resampling import systematic
-from evidentia.numerics.uncertainty import effective_sample_size, r_hat
+from evidentia.numerics.series import effective_sample_size, r_hat
 from evidentia.records import Array, Draws
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evidentia.errors import BadInput
 from evidentia.model import Model
 from evidentia.numerics.ordinates import Ordinates, ordinates
-from evidentia.numerics.uncertainty import r_hat
+from evidentia.numerics.series import r_hat
 from evidentia.numerics.weights import Weights, pareto_k
 from evidentia.records import Array, Draws, OrdinateRun
 from evidentia.result import Diagnostic, Estimate, Status

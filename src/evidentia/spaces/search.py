@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from evidentia.methods._base import check_count
 from evidentia.numerics.model_weights import average_over_models
-from evidentia.numerics.uncertainty import r_hat
+from evidentia.numerics.series import r_hat
 from evidentia.records import Array
 from evidentia.result import Cost, Status
 from evidentia.runs import nan_status

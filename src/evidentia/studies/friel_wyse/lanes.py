@@ -17,7 +17,8 @@ from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.quadrature import corrected_trapezoid, trapezoid
 from evidentia.numerics.weights import Weights
 from evidentia.records import Array
-from evidentia.sampling.annealing import untuned_plan, walk
+from evidentia.sampling.annealing import walk
+from evidentia.sampling.annealing_plan import untuned_plan
 from evidentia.sampling.evaluate import log_densities, prior_draws
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.loop import Loop

@@ -53,7 +53,7 @@ def local_pool() -> Any:
 def dask_cluster() -> Any:
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         first = next(iter(client.run(os.getpid).values()))
         yield client.get_executor(), lambda: first

@@ -25,6 +25,7 @@ def test_idleness_is_the_improbability_of_standing_still():
     np.testing.assert_allclose(found, [1.0 + 4 * np.log(2.0), 0.0, 4 * np.log(2.0)])
 
 
+@pytest.mark.slow
 def test_a_mode_with_few_particles_on_the_way_is_not_lost_in_silence():
     """Half of the posterior is in a mode that a hundredth of the particles see half way; without short moves all runs lose it."""
     example = zoo.example("unequal-modes-10")

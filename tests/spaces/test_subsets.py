@@ -12,6 +12,8 @@ from evidentia import zoo
 from evidentia.errors import BadInput, BadType
 from evidentia.zoo.pima import COVARIATES, MODEL_1, MODEL_2
 
+pytestmark = pytest.mark.xdist_group("subsets")  # enumerated once
+
 
 @pytest.fixture(scope="module")
 def pima():

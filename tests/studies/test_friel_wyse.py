@@ -19,6 +19,8 @@ from evidentia.studies.friel_wyse.published import published
 from evidentia.studies.friel_wyse.settings import quick_settings, review_settings
 from evidentia.studies.friel_wyse.study import all_parts, reproduce
 
+pytestmark = pytest.mark.xdist_group("friel-wyse")  # one quick look serves all
+
 # -- a quick look ------------------------------------------------------------------------------------------------------------
 
 

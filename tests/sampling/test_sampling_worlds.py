@@ -18,7 +18,7 @@ from evidentia.sampling.kernels.independent import Independent
 from evidentia.sampling.kernels.random_walk import RandomWalk
 from evidentia.sampling.kernels.slice import Slice
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import find_modes
+from evidentia.sampling.mode import Search, find_modes
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import tuning_of
 from evidentia.seeding import Key
@@ -119,7 +119,7 @@ def test_modes_by_differences_are_the_modes_by_derivatives():
         loop = Loop(progress=False)
         log_prior, log_likelihood = log_densities(model, position, loop)
         draws = Draws(position, log_likelihood, log_prior, n_drawn=200)
-        found.append(find_modes(model, draws, Key(4), loop).usable[0])
+        found.append(find_modes(model, draws, Key(4), loop, Search(n_starts=4)).usable[0])
     exact, approximate = found
     width = np.sqrt(np.diag(exact.covariance))
     np.testing.assert_allclose((approximate.position - exact.position) / width, 0.0, atol=0.01)

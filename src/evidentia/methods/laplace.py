@@ -32,7 +32,7 @@ from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_sum_exp
 from evidentia.numerics.weights import Weights
 from evidentia.result import Diagnostic, Estimate, Kind, Status
-from evidentia.sampling.mode import Mode, Modes, Search, find_modes
+from evidentia.sampling.mode import Mode, Modes, Search, find_modes, many_starts
 from evidentia.sampling.proposals import at_modes
 from evidentia.sampling.verdict import correction_status, weights_status
 from evidentia.sampling.weighted import weighted_draws
@@ -47,9 +47,12 @@ MIN_HITS = 3
 
 @dataclass(frozen=True)
 class Laplace(Method):
-    """Gaussian approximation at the mode, with an importance-sampling check of `n_check` draws."""
+    """Gaussian approximation at the mode, with an importance-sampling check of `n_check` draws.
 
-    n_starts: int = 16
+    The search starts at `n_starts` points; None is up to 512, fewer where Hessians are large.
+    """
+
+    n_starts: int | None = None
     tolerance: float = 1e-8
     step_size: float = 1.0
     damping: bool = True
@@ -62,7 +65,8 @@ class Laplace(Method):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_count("Laplace", "n_starts", self.n_starts, 1, "the search must start somewhere")
+        if self.n_starts is not None:
+            check_count("Laplace", "n_starts", self.n_starts, 1, "the search must start somewhere")
         check_count("Laplace", "n_check", self.n_check, 100, "the importance correction needs draws")
         if not self.tolerance > 0:
             raise BadInput(f"Laplace(tolerance={self.tolerance}): must be above zero.")
@@ -71,8 +75,9 @@ class Laplace(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
+        many = many_starts(model)
         search = Search(
-            n_starts=self.n_starts if not model.is_black_box else min(self.n_starts, 4),
+            n_starts=many if self.n_starts is None else min(self.n_starts, 4) if model.is_black_box else self.n_starts,
             tolerance=self.tolerance,
             step_size=self.step_size,
             damping=self.damping,

@@ -135,7 +135,9 @@ class SMC(Method):
         }
         if self.look_from_mode and sums.se > 0:
             assert run.final is not None
-            seen, more = look_from_mode(model, run.final, sums.log_evidence, sums.se, key.child("mode"), loop)
+            # Not from the prior as well: so many climbs cost as much as a quick run, and a large population sees more by itself.
+            mode = key.child("mode")
+            seen, more = look_from_mode(model, run.final, sums.log_evidence, sums.se, mode, loop, from_prior=False)
             status, diagnostics = status.and_(seen), {**diagnostics, **more}
         because = None
         if not status.is_ok:

@@ -1,37 +1,46 @@
 """A second view of an evidence that was walked up to from the prior: from the modes, by importance sampling.
 
 What starts from the prior cannot see a peak that no particle came near (a first-order transition). From the particles
-that reached the posterior one can climb to the modes and importance sample there. That estimate of Z is unbiased, so by
-Markov's inequality it exceeds log Z by b with probability at most exp(-b): one that is clearly larger than what the walk
-found proves that the walk missed mass.
+that reached the posterior, and from many draws of the prior, one can climb to the modes and importance sample there. (From
+the prior too, because a mode that the walk has lost on its way is near none of those that arrived.) That estimate of Z is
+unbiased, so by Markov's inequality it exceeds log Z by b with probability at most exp(-b): one that is clearly larger than
+what the walk found proves that the walk missed mass.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from evidentia.errors import NonFiniteLikelihood
 from evidentia.model import Model
 from evidentia.numerics.weights import Weights
 from evidentia.records import Draws
 from evidentia.result import Diagnostic, Status
+from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.mode import Search, find_modes
+from evidentia.sampling.mode import Search, find_modes, many_starts
 from evidentia.sampling.proposals import at_modes
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
 
 
 def look_from_mode(
-    model: Model, particles: Draws, log_evidence: float, se: float, key: Key, loop: Loop
+    model: Model, particles: Draws, log_evidence: float, se: float, key: Key, loop: Loop, from_prior: bool = True
 ) -> tuple[Status, dict[str, Diagnostic]]:
-    """Climb from the last particles to the modes, importance sample there, and see whether that finds more mass."""
+    """Climb from the last particles, and from the prior, to the modes; importance sample there; see whether that finds more."""
     try:
-        found = find_modes(model, particles, key.child("climb"), loop, Search(n_starts=4, max_iterations=40))
-        if not found.usable:
+        usable = find_modes(model, particles, key.child("climb"), loop, Search(n_starts=4, max_iterations=40)).usable
+        if from_prior:
+            n = many_starts(model)
+            prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=40)
+            usable = (*usable, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
+        if not usable:
             return Status.ok(), {"mode_check": "no usable mode: no second view"}
-        draws = weighted_draws(model, at_modes(found.usable), 2000, key.child("draws"), loop)
+        draws = weighted_draws(model, at_modes(usable), 2000, key.child("draws"), loop)
     except Stopped:
         return Status.ok(), {"mode_check": "not done: stopped"}
+    except NonFiniteLikelihood as trouble:  # where only this check went: the finished run must not be lost for it
+        return Status.ok(), {"mode_check": f"not done: {trouble}"}
     assert draws.log_weight is not None
     weights = Weights.of(draws.log_weight)
     excess = weights.log_mean - log_evidence

@@ -26,12 +26,22 @@ from evidentia.sampling.loop import Loop
 from evidentia.sampling.world import block_size, over_points
 from evidentia.seeding import Key
 
+# Starts of a search that must not miss a mode with few of them in its basin, fewer where a Hessian is large.
+MANY, MANY_NUMBERS = 512, 5120
+# Climbers in one compiled call: those that are slow must not drag along those that have arrived.
+AT_ONCE = 64
+
+
+def many_starts(model: Model) -> int:
+    """How many climbs the modes of a model are worth: a basin with one start in a hundred is met by most of 512."""
+    return 4 if model.is_black_box else int(np.clip(MANY_NUMBERS // max(model.n_dimensions, 1), 16, MANY))
+
 
 @dataclass(frozen=True)
 class Search:
     """How to look for modes."""
 
-    n_starts: int = 16
+    n_starts: int
     tolerance: float = 1e-8
     step_size: float = 1.0
     max_iterations: int = 100
@@ -104,9 +114,8 @@ class Modes:
         return tuple(mode for mode in self.modes if mode.is_usable)
 
 
-def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search | None = None) -> Modes:
+def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search) -> Modes:
     """Climb from the best of these draws and from some at random; keep the distinct ends."""
-    search = search or Search(n_starts=4 if model.is_black_box else 16)
     position = _starts(draws, search.n_starts, key)
     position, value, gradient, precision = _climb(model, position, search, loop)
     step = _newton_step(gradient, precision, np.zeros(len(position)))
@@ -159,7 +168,7 @@ def _starts(draws: Draws, n: int, key: Key) -> Array:
 
 def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
     widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
-    at_once = len(position)
+    at_once = min(len(position), AT_ONCE)
     value, gradient, precision = _curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active: NDArray[np.bool_] = np.isfinite(value)
@@ -174,7 +183,7 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
             break
         rows = np.flatnonzero(active)
         trial = position[rows] + step[rows]
-        new = _curvature(model, trial, widths[rows], at_once, loop)
+        new = _curvature(model, trial, widths[rows], at_once, loop, must_be_number=False)
         climbs = _climbs(new[0], value[rows], search.damping)
         better = rows[climbs]
         position[better], value[better] = trial[climbs], new[0][climbs]
@@ -209,13 +218,20 @@ def _newton_step(gradient: Array, precision: Array, damping: Array) -> Array:
     return np.where(finite[:, None], step, 0.0)
 
 
-def _curvature(model: Model, position: Array, widths: Array, at_once: int, loop: Loop) -> tuple[Array, Array, Array]:
+def _curvature(
+    model: Model, position: Array, widths: Array, at_once: int, loop: Loop, must_be_number: bool = True
+) -> tuple[Array, Array, Array]:
     """Log posterior, its gradient and negative Hessian at several points.
 
-    Always `at_once` points go through, the last one repeated: climbers that drop out must not mean another compilation.
+    Always `at_once` points go through, the first one repeated: climbers that drop out must not mean another compilation.
     """
     if model.is_black_box:
         return _by_differences(model, position, 0.03 * widths, loop)
+    if len(position) > at_once:
+        rows = [slice(i, i + at_once) for i in range(0, len(position), at_once)]
+        parts = [_curvature(model, position[some], widths[some], at_once, loop, must_be_number) for some in rows]
+        value, gradient, precision = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return value, gradient, precision
     core, n, d = model.core, *position.shape
     block = max(1, block_size(model.data_size) // max(d, 1))
     padded = np.concatenate([position, np.broadcast_to(position[:1], (at_once - n, d))])
@@ -242,7 +258,8 @@ def _curvature(model: Model, position: Array, widths: Array, at_once: int, loop:
         out = core.compiled("curvature", build)(padded, model.data, model.hyper)
     value, gradient, precision = (np.array(part)[:n] for part in out)
     loop.count(n_gradient=n, n_hessian=n)
-    value = screened(model, position, value, loop)
+    # A climber's step may end where the model is no number: that step is refused, and nothing more is known from it.
+    value = screened(model, position, np.where(np.isnan(value) & (not must_be_number), -np.inf, value), loop)
     with np.errstate(over="ignore", invalid="ignore"):
         return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))
 

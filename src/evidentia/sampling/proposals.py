@@ -111,8 +111,16 @@ class Mixture:
         return log_sum_exp(np.stack(terms), axis=0)
 
 
+NEGLIGIBLE = 14.0
+
+
 def at_modes(modes: tuple[Mode, ...], degrees_of_freedom: float = 5.0) -> Proposal:
-    """A t at every mode, in shares of the masses that Laplace's method gives them, none below a tenth of the even share."""
+    """A t at every mode, in shares of the masses that Laplace's method gives them, none below a tenth of the even share.
+
+    Modes of a millionth of the largest mass are left out: a rough likelihood has hundreds of them.
+    """
+    top = max(mode.log_mass for mode in modes)
+    modes = tuple(mode for mode in modes if mode.log_mass > top - NEGLIGIBLE)
     masses = np.array([mode.log_mass for mode in modes])
     shares = np.exp(masses - masses.max())
     shares = np.maximum(shares / shares.sum(), 0.1 / len(modes))

@@ -11,7 +11,7 @@ from evidentia.sampling.chains import Chains, run_chains
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import Modes, find_modes
+from evidentia.sampling.mode import Modes, Search, find_modes, many_starts
 from evidentia.seeding import Key
 
 
@@ -36,7 +36,8 @@ class Workbench:
     def modes(self) -> Modes:
         """The posterior's modes that a search from many prior draws finds."""
         if self._modes is None:
-            self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop)
+            search = Search(n_starts=many_starts(self.model))
+            self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop, search)
         return self._modes
 
     def posterior(self) -> Chains:

@@ -49,7 +49,7 @@ MIN_HITS = 3
 class Laplace(Method):
     """Gaussian approximation at the mode, with an importance-sampling check of `n_check` draws.
 
-    The search starts at `n_starts` points; None is up to 512, fewer where Hessians are large.
+    The search starts at `n_starts` points; None is 1,024, fewer in more than ten dimensions.
     """
 
     n_starts: int | None = None

@@ -51,8 +51,8 @@ def look_from_mode(
         "from_mode_pareto_k": float(weights.pareto_k),
     }
     error = float(np.hypot(se, weights.log_mean_se))
-    # Trusted weights: five joint errors. Untrusted ones: Markov's inequality, exp(-12) < 1e-5, needs no variance.
-    if excess > 5.0 * error + 0.05 and (weights.pareto_k < 0.7 or excess > 12.0):
+    # Trusted weights: four joint errors. Untrusted ones: Markov's inequality, exp(-12) < 1e-5, needs no variance.
+    if excess > 4.0 * error + 0.05 and (weights.pareto_k < 0.7 or excess > 12.0):
         return Status.suspect(
             "missed-peak",
             f"importance sampling at the mode finds {excess:.2f} nats more than the particles did: they missed a narrow peak "

@@ -16,7 +16,8 @@ an answer, and `between_chain_sd` is their scatter; `short_of_top` is what a New
 *When it lies.* As Laplace's method does: skewed posteriors, several modes, masses far from the mode. And with many dimensions in
 a way of its own: the best of N draws is not near the mode (with 8,000 draws half a nat below it in 10 dimensions, ten nats in
 50). The importance correction shows both; the result is suspect when that is large or cannot be trusted, and when a Newton step
-from the best draw would still climb (`far-from-mode`).
+from the best draw would still climb (`far-from-mode`). Chains that all sit on one peak of several see nothing amiss; a result
+that is ok so far is therefore confronted with climbs from the prior as well (`missed-peak`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from evidentia.numerics.weights import Weights
 from evidentia.records import Array, Draws
 from evidentia.result import Diagnostic, Estimate, Kind, Status
 from evidentia.sampling.evaluate import with_parameters
+from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.mode import peaks_at
@@ -135,7 +137,7 @@ class LaplaceMetropolis(Method):
         }
         status = weights_status(weights, "use SMC instead").and_(correction_status(error))
         status = status.and_(_near_the_mode(short)).and_(_chains_status(chains.r_hat))
-        return Estimate(
+        estimate = Estimate(
             log_evidence=log_evidence,
             log_evidence_se=None,
             no_se_because="an approximation's own error does not fall with the number of draws; see approximation_error",
@@ -145,6 +147,11 @@ class LaplaceMetropolis(Method):
             diagnostics=diagnostics,
             record=with_parameters(model, draws),
         )
+        if not status.is_ok:
+            return estimate
+        # Chains that all sit on one peak agree with each other: whether there are others is asked of climbs from the prior.
+        off = float(error + weights.log_mean_se)
+        return estimate.doubted(*look_from_mode(model, draws, log_evidence, off, key.child("mode"), bench.loop))
 
 
 def best_of_each_chain(draws: Draws) -> np.ndarray:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Diagnostic = float | int | str | bool | list[float] | list[str]
 
 
+# Of a printed number, after the point.
+MOST_DIGITS = 6
+
+
 class Level(enum.Enum):
     """How far a number may be trusted, by the run's own account."""
 
@@ -269,18 +273,25 @@ def _number_with_error(evidence: Evidence) -> str:
         return "= nan"
     if evidence.log_evidence_se is not None:
         digits = _digits(evidence.log_evidence_se)
-        return f"= {value:.{digits}f} ± {evidence.log_evidence_se:.{digits}f}"
+        return f"= {value:.{digits}f} ± {_error(evidence.log_evidence_se, digits)}"
     if evidence.approximation_error is not None:
         digits = _digits(evidence.approximation_error)
-        return f"≈ {value:.{digits}f} (off by about {evidence.approximation_error:.{digits}f})"
+        return f"≈ {value:.{digits}f} (off by about {_error(evidence.approximation_error, digits)})"
     return f"= {value:.3f} ± ?"
 
 
 def _digits(error: float) -> int:
     """Decimals that show an error to about two figures, never fewer than two nor more than six."""
     if error <= 0 or not math.isfinite(error):
-        return 3
-    return min(6, max(2, 1 - math.floor(math.log10(error))))
+        return MOST_DIGITS if error == 0 else 3
+    return min(MOST_DIGITS, max(2, 1 - math.floor(math.log10(error))))
+
+
+def _error(error: float, digits: int) -> str:
+    """An error that would be rounded to nothing is not shown as nothing."""
+    if error == 0:
+        return "0"
+    return f"{error:.{digits}f}" if error >= 0.5 * 10.0**-digits else f"{error:.1g}"
 
 
 def _seconds(seconds: float) -> str:

@@ -58,7 +58,8 @@ def some_runs(
     model: Model, method: Method, seed: int, numbers: Sequence[int], progress: bool | None, budget: Budget | None
 ) -> Runs:
     """The runs of these numbers, one after the other, within one budget; the first that fails is the last."""
-    loop = Loop(budget, progress, f"{model.name[:LONGEST_NAME]}  {method.name}")
+    name = model.name if len(model.name) <= LONGEST_NAME else model.name[: LONGEST_NAME - 1] + "…"
+    loop = Loop(budget, progress, f"{name}  {method.name}")
     estimates: list[Estimate] = []
     with loop.listening(), compile_clock() as clock, jax.enable_x64(True):
         for i in numbers:

@@ -61,7 +61,7 @@ def test_a_zoo_example_is_explained_on_stdout(capsys):
     out, err = capsys.readouterr()
     assert out.startswith("log Z = -7.96")
     assert "method: importance" in out
-    assert "exact: log Z = -7.963382" in err
+    assert "known: log Z = -7.963382" in err
 
 
 def test_the_same_seed_gives_the_same_digits_and_a_drawn_seed_is_told(capsys):

@@ -32,6 +32,13 @@ def test_it_is_an_executor(pool):
         pool.submit(operator.truediv, 1, 0).result()
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks on this system")
+def test_ctrl_c_is_not_for_the_workers(pool):
+    """They are born deaf to it: one that imports still would write its traceback over the terminal."""
+    assert signal.SIGINT in pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def test_a_killed_worker_loses_nothing(pool):
     futures = [pool.submit(time.sleep, 0.2) for _ in range(8)] + [pool.submit(operator.add, i, 1) for i in range(8)]
     deadline = time.monotonic() + 120

@@ -13,7 +13,8 @@ from evidentia.average import Average, average
 from evidentia.cli.compare import add_targets
 from evidentia.cli.exits import Exit, exit_of_comparison
 from evidentia.cli.finding import find_function, find_items
-from evidentia.cli.options import add_output, budget_from, command, method_from
+from evidentia.cli.options import add_output, budget_from, method_from
+from evidentia.cli.parsing import command
 from evidentia.cli.terminal import comparison_text, show, table, width_of
 from evidentia.compare import compare
 from evidentia.comparison import Comparison
@@ -21,7 +22,7 @@ from evidentia.seeding import check_seed
 
 EXAMPLES = (
     "evidentia average --quantity slope models.py:linear models.py:quadratic",
-    "evidentia average --quantity models.py:forecast linear=run_1.json quadratic=run_2.json --json",
+    "evidentia average --quantity models.py:forecast line=1.json curve=2.json",
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from evidentia.citations import bibtex
 from evidentia.cli.exits import Exit
-from evidentia.cli.options import command
+from evidentia.cli.parsing import command
 from evidentia.cli.terminal import printable
 from evidentia.methods._base import method_named, registry
 from evidentia.result import Evidence

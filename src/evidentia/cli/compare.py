@@ -9,8 +9,9 @@ from typing import Any
 
 from evidentia.cli.exits import Exit, exit_of_comparison
 from evidentia.cli.finding import find_items
-from evidentia.cli.options import add_method, add_output, add_run, add_where, budget_from, command, method_from
-from evidentia.cli.terminal import comparison_text, one_line, printable, show, width_of
+from evidentia.cli.options import add_method, add_output, add_run, add_where, budget_from, method_from
+from evidentia.cli.parsing import command
+from evidentia.cli.terminal import comparison_text, one_line, printable, say, show, width_of
 from evidentia.compare import DECIDED, compare
 from evidentia.estimate import evidence
 from evidentia.methods._base import method_named
@@ -23,7 +24,7 @@ from evidentia.spread.executors import opened
 EXAMPLES = (
     "evidentia compare models.py:linear models.py:quadratic --seed 1",
     "evidentia compare simple=run.json line=models.py:linear --json",
-    "evidentia compare zoo:pima zoo:pima-NP-PGC-BMI-DP-AGE-tau-0.01 --check smc --html pima.html",
+    "evidentia compare zoo:pima zoo:pima-age --check smc --html pima.html",
 )
 
 
@@ -101,7 +102,7 @@ def run(options: argparse.Namespace) -> Exit:
         notes.append(f"report: {comparison.report(path, question=options.question, second_opinions=opinions)}")
     if not options.quiet:
         for line in notes:
-            print(one_line(line), file=sys.stderr)
+            say(one_line(line))
     return exit_of_comparison(comparison)
 
 

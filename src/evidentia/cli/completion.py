@@ -11,7 +11,7 @@ from typing import Any
 
 from evidentia.cli.exits import Exit
 from evidentia.cli.finding import SHORT
-from evidentia.cli.options import command
+from evidentia.cli.parsing import command
 from evidentia.methods._base import registry
 from evidentia.zoo import catalogue
 

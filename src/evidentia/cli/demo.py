@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evidentia.cli.exits import Exit, exit_of
-from evidentia.cli.options import command
+from evidentia.cli.parsing import command
 from evidentia.cli.terminal import show
 from evidentia.report.page import check_path
 from evidentia.studies.demo import compare_pima, compare_pine

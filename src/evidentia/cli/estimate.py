@@ -10,8 +10,9 @@ from typing import Any
 
 from evidentia.cli.exits import Exit, exit_of
 from evidentia.cli.finding import find_model
-from evidentia.cli.options import add_method, add_output, add_run, add_where, budget_from, command, method_from
-from evidentia.cli.terminal import one_line, show
+from evidentia.cli.options import add_method, add_output, add_run, add_where, budget_from, method_from
+from evidentia.cli.parsing import command
+from evidentia.cli.terminal import one_line, say, show
 from evidentia.codec import to_plain
 from evidentia.errors import BadInput
 from evidentia.estimate import evidence
@@ -29,7 +30,7 @@ def add(commands: Any) -> None:
         [
             "evidentia estimate model.py",
             "evidentia estimate models.py:linear --method smc n_particles=4000 --seed 1",
-            "evidentia estimate zoo:E1 --method nested --repeats 4 --budget 10m --save run.json",
+            "evidentia estimate zoo:E1 --repeats 4 --budget 10m --save run.json",
         ],
     )
     parser.add_argument(
@@ -83,4 +84,4 @@ def _report(result: Evidence, options: argparse.Namespace, note: str) -> None:
     if not options.quiet:
         for line in (*notes, note):
             if line:
-                print(f"  {one_line(line)}", file=sys.stderr)
+                say(f"  {one_line(line)}")

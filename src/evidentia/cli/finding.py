@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import runpy
 import sys
 import traceback
@@ -68,8 +69,14 @@ def find_items(targets: list[str]) -> dict[str, Model | Evidence]:
 def _from_zoo(id: str) -> Found:
     from evidentia import zoo
 
+    names = (*SHORT, *zoo.catalogue())
+    if not id:
+        raise BadInput(f"zoo: has {', '.join(names)}.")
+    if id not in names:
+        nearest = difflib.get_close_matches(id, names, n=3, cutoff=0.0)
+        raise BadInput(f"no example {id!r} in the zoo; did you mean {' or '.join(nearest)}? zoo: alone lists all.")
     example = zoo.example(SHORT.get(id, id))
-    note = "" if example.log_evidence is None else f"exact: log Z = {example.log_evidence:.6f} ({example.formula})."
+    note = "" if example.log_evidence is None else f"known: log Z = {example.log_evidence:.6f} ({example.formula})."
     return Found(example.model, note)
 
 

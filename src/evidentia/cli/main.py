@@ -6,14 +6,17 @@ A command's file has `add`, which declares its arguments, and `run`, which retur
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 from evidentia.cli import average, cite, compare, completion, demo, estimate, methods, reproduce, schema, sensitivity, show, study
 from evidentia.cli.exits import EPILOG, Exit
-from evidentia.cli.terminal import printable
+from evidentia.cli.parsing import Parser
+from evidentia.cli.terminal import printable, say
 from evidentia.errors import EvidentiaError
 
 # In the order of the help.
@@ -25,19 +28,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without ± should print something else, not stop
             stream.reconfigure(errors="replace")
-    options = parser().parse_args(arguments)
-    return int(_run(options))
+    root = parser()
+    options, unknown = root.parse_known_args(arguments)
+    if options.command is None:
+        root.print_help(sys.stderr)
+        return int(Exit.BAD_INPUT)
+    if unknown:
+        options.parser.refuse(unknown)
+    try:
+        return int(_run(options))
+    except KeyboardInterrupt as error:
+        say(f"evidentia: interrupted{f' {error}' if str(error) else ''}.")
+        if arguments is None:
+            _leave(Exit.INTERRUPTED)
+        return int(Exit.INTERRUPTED)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """All commands with their arguments."""
-    found = argparse.ArgumentParser(
+    found = Parser(
         prog="evidentia",
         description="How strongly do the data support a model? Bayesian evidence with honest errors.",
         epilog=f"`evidentia COMMAND --help` has examples.\n\n{EPILOG}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = found.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = found.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
     return found
@@ -48,21 +62,22 @@ def _run(options: argparse.Namespace) -> Exit:
         code: Exit = options.run(options)
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt as error:
-        _say(f"evidentia: interrupted{f' {error}' if str(error) else ''}.")
-        return Exit.INTERRUPTED
     except BrokenPipeError:  # the reader, such as head, has seen enough; the interpreter must not try to flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except (EvidentiaError, OSError) as error:
-        _say(f"evidentia: {error}")
+        say(f"evidentia: {error}")
         bad_input = isinstance(error, ValueError | TypeError | OSError)
         return Exit.BAD_INPUT if bad_input else Exit.FAILED
-    except Exception:
-        _say(traceback.format_exc())
-        _say("evidentia: the run ended with the error above; if that is not your model's, it is ours.")
+    except Exception:  # of the user's model, which may raise anything: shown whole, since its author needs the lines
+        print(printable(traceback.format_exc()), file=sys.stderr)
+        say("evidentia: the run ended with the error above; if that is not your model's, it is ours.")
         return Exit.FAILED
 
 
-def _say(text: str) -> None:
-    print(printable(text), file=sys.stderr)
+def _leave(code: Exit) -> NoReturn:
+    """End at once: a compilation that Ctrl-C broke off lives on in threads, and the interpreter's own way out crashes on them."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(code)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evidentia.cli.exits import Exit
-from evidentia.cli.options import command
+from evidentia.cli.parsing import command
 from evidentia.cli.terminal import table, width_of
 from evidentia.errors import BadInput
 from evidentia.methods._base import Method, registry
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> Exit:
         print(markdown_table())
     elif not options.into:
         rows = [(method.name, _needs(method), method.when) for method in registry().values()]
-        print(table(("method", "needs", "use it when"), rows, width_of(sys.stdout)))
+        print(table(("method", "needs", "use it when"), rows, width_of(sys.stdout), spare=("needs",)))
     return Exit.OK
 
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, each worded once, and how a command's help is laid out."""
+"""Options that several commands share, each worded once, and how their values are read."""
 
 from __future__ import annotations
 
@@ -8,24 +8,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from evidentia.cli.exits import EPILOG
 from evidentia.errors import BadInput
 from evidentia.methods._base import Method, method_named
 from evidentia.sampling.loop import Budget
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def command(
-    commands: Any, name: str, help: str, description: str, examples: Sequence[str] = (), exits: bool = True
-) -> argparse.ArgumentParser:
-    """A parser for one command: what it does, options, examples, exit codes."""
-    shown = "".join(f"  {line}\n" for line in examples)
-    epilog = (f"examples:\n{shown}\n" if shown else "") + (EPILOG if exits else "")
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    return parser
 
 
 def add_method(parser: argparse.ArgumentParser, help: str) -> None:

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from evidentia.cli.exits import Exit
-from evidentia.cli.options import command
-from evidentia.cli.terminal import printable, show, table
+from evidentia.cli.parsing import command
+from evidentia.cli.terminal import say, show, table, width_of
+
+# What a narrow terminal does without; the page and tables.md have everything.
+SPARE = ("its spread", "spread", "ours true", "true", "reproduced")
 
 
 def add(commands: Any) -> None:
@@ -48,14 +51,11 @@ def run(options: argparse.Namespace) -> Exit:
     tables = tuple(name for name in TABLES if name in asked) if asked else TABLES
     folder = Path(options.out)
 
-    def say(text: str) -> None:
-        print(printable(text), file=sys.stderr, flush=True)
-
     study = reproduce(settings, options.seed, folder, options.workers, tables, say)
     for name in tables:
         for title, header, rows in text_tables(name, study.of(name)):
             show(f"\n{title}")
-            show(table(header, rows))
+            show(table(header, rows, width_of(sys.stdout), SPARE))
     show("")
     for path in write_all(study, folder):
         show(f"written: {path}")

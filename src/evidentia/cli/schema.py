@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from evidentia.cli.exits import Exit
-from evidentia.cli.options import command
+from evidentia.cli.parsing import command
 
 # Which file describes what a command prints with --json.
 SCHEMAS = {

@@ -12,8 +12,9 @@ from typing import Any
 
 from evidentia.cli.exits import Exit
 from evidentia.cli.finding import find_model
-from evidentia.cli.options import add_method, add_output, command, method_from
-from evidentia.cli.terminal import one_line, show, table
+from evidentia.cli.options import add_method, add_output, method_from
+from evidentia.cli.parsing import command
+from evidentia.cli.terminal import one_line, say, show, table
 from evidentia.errors import BadInput
 from evidentia.model import Model
 from evidentia.report.files import KINDS, check_picture_path, new_figure, save_figure
@@ -23,7 +24,7 @@ from evidentia.sensitivity import Sensitivity, sensitivity
 
 EXAMPLES = (
     "evidentia sensitivity zoo:pima --vary tau --range 0.001 1 --out tau.svg",
-    "evidentia sensitivity models.py:linear models.py:quadratic --vary scale --values 0.5 1 2 4",
+    "evidentia sensitivity a.py:linear a.py:quadratic --vary scale --values 0.5 1 2",
 )
 
 
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace) -> Exit:
         notes.append(f"drawn: {path}")
     if not options.quiet:
         for line in notes:
-            print(one_line(line), file=sys.stderr)
+            say(one_line(line))
     return Exit.SUSPECT if any(curve.suspects for curve in curves) else Exit.OK
 
 
@@ -102,24 +103,29 @@ def _models(targets: list[str]) -> list[Model]:
 
 def text(curves: list[Sensitivity]) -> str:
     """A row a value: every model's log evidence, and of two models the log Bayes factor."""
+    two = len(curves) == 2
     header = [curves[0].hyperparameter]
-    for curve in curves:
-        header += [f"log evidence of {curve.model}" if len(curves) > 1 else "log evidence", "error", "run at"]
     rows = [[f"{value:.6g}"] for value in curves[0].values]
-    for curve in curves:
-        for row, value, log_z, se, at in zip(rows, curve.values, curve.log_evidence, curve.se, curve.run_at, strict=True):
-            row += [f"{log_z:.4f}", _error(se), "itself" if at == value else f"{at:.6g}"]
-    if len(curves) == 2:
-        header += ["log Bayes factor", "error"]
+    for i, curve in enumerate(curves):
+        header.append(f"log evidence of {i + 1}" if two else "log evidence")
+        for row, log_z, se in zip(rows, curve.log_evidence, curve.se, strict=True):
+            row.append(_with_error(log_z, se))
+    if two:
+        header.append("log Bayes factor")
         for row, value, se in zip(rows, *curves[0].against(curves[1]), strict=True):
-            row += [f"{value:.4f}", _error(se)]
-    n_runs, n_values = sum(len(curve.runs) for curve in curves), len(rows)
+            row.append(_with_error(value, se))
+    names = [f"{i + 1}: {curve.model}" for i, curve in enumerate(curves)] if two else []
+    runs = [
+        f"{len(curve.runs)} run{'' if len(curve.runs) == 1 else 's'}{f' of {i + 1}' if two else ''} for {len(rows)} values, at "
+        f"{curve.hyperparameter} = {', '.join(f'{value:.6g}' for value in curve.runs)}"
+        for i, curve in enumerate(curves)
+    ]
     doubts = [
         f"suspect: {curve.model} at {curve.hyperparameter} = {value:g}: {curve.runs[value].status.reasons[0].sentence}"
         for curve in curves
         for value in curve.suspects
     ]
-    return "\n".join([table(header, rows), f"{n_runs} runs for {n_values} values", *doubts])
+    return "\n".join([*names, table(header, rows), *runs, *doubts])
 
 
 def plain(curves: list[Sensitivity], seed: int) -> dict[str, Any]:
@@ -151,8 +157,8 @@ def _numbers(values: Any) -> list[float | None]:
     return [float(value) if math.isfinite(value) else None for value in values]
 
 
-def _error(se: float) -> str:
-    return "?" if math.isnan(se) else f"{se:.2g}"
+def _with_error(value: float, se: float) -> str:
+    return f"{value:.4f} ± {'?' if math.isnan(se) else f'{se:.2g}'}"
 
 
 def _draw(curves: list[Sensitivity], path: Path) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 from typing import Any
 
 from evidentia.cli.exits import Exit, exit_of
-from evidentia.cli.options import command
-from evidentia.cli.terminal import show
+from evidentia.cli.parsing import command
+from evidentia.cli.terminal import one_line, printable, show
 from evidentia.codec import to_plain
-from evidentia.report.recipe import command_line
+from evidentia.report.recipe import command_line, written
 from evidentia.report.words import why_trust
 from evidentia.result import Evidence
 from evidentia.storage import document
@@ -40,6 +39,8 @@ def run(options: argparse.Namespace) -> Exit:
         sys.stdout.write(document(plain))
     else:
         show(described(result))
+        print(f"\nagain: {printable(command_line(result))}")  # not folded, so that it can be copied
+        show(f"whom to cite: evidentia cite {one_line(options.result)}")
     return exit_of(result)
 
 
@@ -50,7 +51,7 @@ def described(result: Evidence) -> str:
         "",
         f"model     {result.model}, {result.n_dimensions} parameters, data {result.data_id or 'its own'}",
     ]
-    lines.append(f"settings  {json.dumps(dict(result.settings), default=str)}")
+    lines.append(f"settings  {written(result.settings)}")
     lines.append(f"versions  {', '.join(f'{name} {number}' for name, number in result.versions.items())}")
     lines += ["", *why_trust(result)]
     if len(result.repeats) > 1:
@@ -59,4 +60,4 @@ def described(result: Evidence) -> str:
             for run in result.repeats
         ]
         lines += ["", "runs: " + ", ".join(shown)]
-    return "\n".join([*lines, "", f"again: {command_line(result)}", "whom to cite: evidentia cite"])
+    return "\n".join(lines)

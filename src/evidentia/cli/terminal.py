@@ -17,10 +17,15 @@ GREEN, YELLOW, RED = "\x1b[32m", "\x1b[33m", "\x1b[31m"
 PLAIN = "\x1b[0m"
 COLOURS = {"ok": GREEN, "suspect": YELLOW, "undecided": YELLOW, "failed": RED}
 # A verdict stands at the end of a line, two spaces after the rest, or begins one; elsewhere the word is someone's name.
-VERDICT = re.compile(r"(?<=  )(ok|suspect|failed)(?= \([\w, -]+\)$|$)|^(?:  )?(suspect|failed|undecided)(?=: )", re.MULTILINE)
+VERDICT = re.compile(r"(?<=  )(ok|suspect|failed)(?= \([\w, -]+\)?$|$)|^(?:  )?(suspect|failed|undecided)(?=: )", re.MULTILINE)
 
 # What a narrow terminal does without, the first first.
 SPARE = ("prior", "95 % interval", "method", "error")
+# Columns that a folded last column keeps, and letters that a cut name keeps.
+LAST = 24
+SHORTEST_NAME = 8
+# Stands for a space at which a line is not folded; no text that is shown contains it, being unprintable.
+GLUE = "\x1f"
 
 
 def printable(text: str) -> str:
@@ -40,6 +45,11 @@ def show(text: str, stream: TextIO | None = None) -> None:
     if is_terminal(stream):
         shown = "\n".join(_folded(line, width_of(stream)) for line in shown.split("\n"))
     print(painted(shown) if has_colour(stream) else shown, file=stream)
+
+
+def say(sentence: str) -> None:
+    """A sentence beside the result."""
+    show(sentence, sys.stderr)
 
 
 def painted(text: str) -> str:
@@ -72,44 +82,63 @@ def comparison_text(comparison: Comparison, explain: bool, width: int | None) ->
     if width is None:
         return full
     header, rows = comparison.rows()
-    left_out: list[str] = []
-    columns = list(range(len(header)))
-    for name in SPARE:
-        if _width(header, rows, columns) <= width:
-            break
-        columns.remove(header.index(name))
-        left_out.append(name)
-    if not left_out:
-        return full
-    over = max(0, _width(header, rows, columns) - width)
-    room = max(8, max(len(row[0]) for row in rows) - over)
-    names = [row[0] if len(row[0]) <= room else row[0][: room - 1] + "…" for row in rows]
-    kept = [[name, *(row[j] for j in columns[1:])] for name, row in zip(names, rows, strict=True)]
-    drawn = table([header[j] for j in columns], kept)
     rest = full.split("\n\n", 1)[1]
-    return f"{drawn}\n(no room for {', '.join(left_out)}: --markdown has them)\n\n{rest}"
+    return f"{table(header, rows, width, SPARE)}\n\n{rest}"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
-    """Columns two spaces apart; the last one is folded to fit `width` when one is given."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None, spare: Sequence[str] = ()) -> str:
+    """Columns two spaces apart, within `width` where one is given.
+
+    What does not fit there loses the columns named in `spare`, the first first, and says so; then names in the first column are
+    cut. The last column is folded.
+    """
     cells = [[one_line(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(len(row[j]) for row in cells) for j in range(len(header) - 1)]
+    if width is None:
+        return "\n".join(_aligned(cells, None))
+    left_out: list[str] = []
+    for name in spare:
+        if _least(cells) <= width:
+            break
+        column = cells[0].index(name)
+        cells = [[cell for j, cell in enumerate(row) if j != column] for row in cells]
+        left_out.append(name)
+    over = _least(cells) - width
+    if over > 0:
+        room = max(SHORTEST_NAME, max(len(row[0]) for row in cells) - over)
+        cells = [[_cut(row[0], room), *row[1:]] for row in cells]
+    note = f"(no room for {', '.join(left_out)}: a wider terminal shows all)" if left_out else ""
+    return "\n".join([*_aligned(cells, width), *textwrap.wrap(note, width)])
+
+
+def _aligned(cells: Sequence[Sequence[str]], width: int | None) -> list[str]:
+    widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]) - 1)]
     indent = sum(widths) + 2 * len(widths)
     lines = []
     for row in cells:
-        last = [row[-1]] if width is None else textwrap.wrap(row[-1], max(20, width - indent)) or [""]
+        last = [row[-1]] if width is None else textwrap.wrap(row[-1], max(LAST, width - indent), break_on_hyphens=False) or [""]
         start = "".join(f"{cell:<{w}}  " for cell, w in zip(row, widths, strict=False))
         lines += [(start + last[0]).rstrip(), *(" " * indent + rest for rest in last[1:])]
-    return "\n".join(lines)
+    return lines
 
 
-def _width(header: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int]) -> int:
-    return sum(max(len(one_line(row[j])) for row in (header, *rows)) + 2 for j in columns) - 2
+def _least(cells: Sequence[Sequence[str]]) -> int:
+    """Columns of the terminal that the table takes when its last column is folded."""
+    widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+    return sum(widths[:-1]) + 2 * len(widths[:-1]) + min(widths[-1], LAST)
+
+
+def _cut(name: str, room: int) -> str:
+    return name if len(name) <= room else name[: room - 1] + "…"
 
 
 def _folded(line: str, width: int | None) -> str:
-    """A sentence on as many lines as it needs, what follows indented; a row of a table stays as it is."""
-    if width is None or len(line) <= width or "  " in line.strip():
+    """A line on as many as it needs, what follows indented; parts that stand two spaces apart stay whole if they are short."""
+    if width is None or len(line) <= width:
         return line
     indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False)
+    parts = re.split(r"(  +)", line.strip())
+    if len(parts) > 1:
+        parts = [part if part.isspace() or len(part) > width // 2 else part.replace(" ", GLUE) for part in parts]
+    glued = "".join(parts).replace(" ± ", f"{GLUE}±{GLUE}")
+    folded = textwrap.fill(glued, width, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False)
+    return folded.replace(GLUE, " ")

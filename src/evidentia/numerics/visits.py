@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import f as f_law
+from scipy.special import fdtrc
 
 from evidentia.numerics._checks import FloatArray
 
@@ -84,7 +84,7 @@ def disagreement(batches: ArrayLike) -> float:
         ratio = np.where(within > 0.0, between / within, np.inf)[moving]
     if ratio.size == 0:
         return 1.0
-    chance = f_law.sf(ratio, n_chains - 1, n_chains * (n_batches - 1))
+    chance = fdtrc(n_chains - 1, n_chains * (n_batches - 1), ratio)
     return float(min(1.0, chance.min() * ratio.size))
 
 
@@ -107,4 +107,4 @@ def hotelling(shares: ArrayLike, expected: ArrayLike) -> tuple[float, int, int, 
     mean, covariance = x.mean(axis=0), np.atleast_2d(np.cov(x.T))
     squared = n * float(mean @ np.linalg.solve(covariance, mean))
     statistic = squared * (n - k) / (k * (n - 1))
-    return statistic, k, n - k, float(f_law.sf(statistic, k, n - k))
+    return statistic, k, n - k, float(fdtrc(k, n - k, statistic))

@@ -34,6 +34,11 @@ def command_line(result: Evidence) -> str:
     return shlex.join(words) + _comment(result)
 
 
+def written(settings: Mapping[str, Any]) -> str:
+    """Settings as they stand in a call."""
+    return ", ".join(f"{key}={_written(value)}" for key, value in settings.items())
+
+
 def was_pooled(result: Evidence) -> bool:
     """Whether a comparison added rounds of runs, from other seeds, to those of the result's own seed."""
     return "runs_before_pooling" in result.diagnostics
@@ -51,7 +56,7 @@ def _literals(result: Evidence) -> dict[str, Any]:
 
 def _comment(result: Evidence) -> str:
     objects = {key: value for key, value in result.settings.items() if not _is_literal(value)}
-    return f"  # with {', '.join(f'{key}={_written(value)}' for key, value in objects.items())}" if objects else ""
+    return f"  # with {written(objects)}" if objects else ""
 
 
 def _is_literal(value: Any) -> bool:
@@ -63,8 +68,8 @@ def _is_literal(value: Any) -> bool:
 def _written(value: Any) -> str:
     """An object of the settings as its constructor would be written."""
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{key}={_written(item)}" for key, item in value.items() if key != "type")
-        return f"{value.get('type', 'dict')}({inside})"
+        inside = {key: item for key, item in value.items() if key != "type"}
+        return f"{value.get('type', 'dict')}({written(inside)})"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_written(item) for item in value)}]"
     return repr(value)

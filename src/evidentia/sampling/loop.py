@@ -7,6 +7,8 @@ has, and the result says that it was stopped and why.
 
 from __future__ import annotations
 
+import _thread
+import gc
 import math
 import signal
 import threading
@@ -14,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import FrameType
 
 from evidentia.errors import BadInput, BadType
 from evidentia.result import Cost
@@ -118,8 +121,11 @@ class Loop:
             return
         before = signal.getsignal(signal.SIGINT)
 
-        def on_interrupt(signum: int, frame: object) -> None:
+        def on_interrupt(signum: int, frame: FrameType | None) -> None:
             if self.interrupted:
+                if _in_garbage_collection(frame):  # what is raised there, Python prints and forgets: again, in a moment
+                    threading.Timer(0.01, _thread.interrupt_main).start()
+                    return
                 raise KeyboardInterrupt
             self.interrupted = True
             with suppress(RuntimeError):  # the signal may have come in the middle of another write
@@ -131,3 +137,8 @@ class Loop:
         finally:
             signal.signal(signal.SIGINT, before)
             self.done()
+
+
+def _in_garbage_collection(frame: FrameType | None) -> bool:
+    """Whether this frame is one of the collector's callbacks; JAX has one, where signals of a long call often arrive."""
+    return frame is not None and frame.f_code in [getattr(callback, "__code__", None) for callback in gc.callbacks]

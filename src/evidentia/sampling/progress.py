@@ -1,7 +1,8 @@
 """What a run shows of itself while it runs: one line, rewritten in place.
 
-On a terminal and in a notebook, nowhere else: a pipe or a log file gets nothing. The line is cut to the terminal's width, since a
-line that wraps can no longer be rewritten, and is renewed at most ten times a second, so that it costs nothing that counts.
+On a terminal and in a notebook, nowhere else: a pipe or a log file gets nothing. What the terminal's width has no room for is
+left out, since a line that wraps can no longer be rewritten; the line is renewed at most ten times a second, so that it costs
+nothing that counts.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from typing import TextIO
 
 EVERY = 0.1
@@ -41,7 +43,7 @@ class ProgressLine:
             return
         self._shown = now
         parts = [self.label, stage, left, f"{counted:,} evaluations", f"{seconds:.0f} s", detail]
-        line = fitted("  ".join(part for part in parts if part), self._columns())
+        line = fitted([word for part in parts for word in part.split("  ") if word], self._columns())
         stream = self._stream()
         stream.write("\r" + line.ljust(self._width))
         stream.flush()
@@ -57,7 +59,8 @@ class ProgressLine:
     def clear(self) -> None:
         """Take the line away."""
         if self._width:
-            self._stream().write("\r" + " " * self._width + "\r")
+            # A terminal writes ^C where the line ends, when that is what was typed.
+            self._stream().write("\r" + " " * (self._width + len("^C")) + "\r")
             self._stream().flush()
             self._width = 0
 
@@ -82,10 +85,18 @@ class ProgressLine:
         return NOTEBOOK_WIDTH if self._notebook else shutil.get_terminal_size().columns
 
 
-def fitted(line: str, columns: int) -> str:
-    """The line, one column short of the width, because some terminals wrap at the last; the cut is marked."""
-    room = max(columns - 1, 10)
-    return line if len(line) <= room else line[: room - 1] + "…"
+def fitted(parts: Sequence[str], columns: int) -> str:
+    """The parts that fit on one line, each whole: half a number would be read as another one.
+
+    Some columns stay free: terminals wrap at the last, and write ^C at the end when that is typed.
+    """
+    room = max(columns - len("^C") - 1, 10)
+    line = ""
+    for part in parts:
+        longer = f"{line}  {part}" if line else part
+        if len(longer) <= room:
+            line = longer
+    return line or parts[0][: room - 1] + "…"
 
 
 def duration(seconds: float) -> str:

@@ -62,6 +62,9 @@ class _Dispatcher:
                         self._advance(i, following)
                 self._begin(following)
                 self._loop.tick(f"{done} done, {len(self._places)} to go")
+        except KeyboardInterrupt:
+            asked = done + len(self._places)
+            raise KeyboardInterrupt(f"with {done} of {asked} runs done; what workers were at is lost") from None
         finally:
             self._loop.done()
             for future in self._places:

@@ -16,7 +16,7 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -145,7 +145,8 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_live, args=(theirs,), daemon=True)
-        self.process.start()
+        with _deaf_to_interrupts():
+            self.process.start()
         theirs.close()
         self._receive(starting=True)
 
@@ -185,9 +186,26 @@ class _Worker:
         return _Died(f"{how} while starting" if starting else how)
 
 
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C goes to all processes of a terminal, but is for the one who started them.
+
+    A process inherits what is blocked, so a worker does not hear it from its first moment on, when it is still importing; what
+    comes meanwhile reaches this process afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows; there `_live` alone has to do
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _live(connection: Connection) -> None:
     """The life of a worker: one call after the other, until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     connection.send("ready")
     while True:

@@ -8,6 +8,7 @@ independent ones do.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from evidentia import zoo
@@ -98,10 +99,11 @@ def cases() -> dict[str, Case]:
     return found
 
 
-def run_case(name: str, case: Case, seed: int = 1) -> list[Row]:
+def run_case(name: str, case: Case, seed: int = 1, say: Callable[[str], None] = lambda text: None) -> list[Row]:
     """All methods on one pair."""
     rows = []
     for method, repeats in case.methods:
+        say(f"{name}: {method.name} ...")
         first, second = case.models
         # Seeds come from the names, which say data and prior too: no two cases share their noise.
         comparison = compare({first.name: first, second.name: second}, method, seed=seed, repeats=repeats, progress=False)
@@ -111,6 +113,6 @@ def run_case(name: str, case: Case, seed: int = 1) -> list[Row]:
     return rows
 
 
-def run_all(seed: int = 1) -> list[Row]:
+def run_all(seed: int = 1, say: Callable[[str], None] = lambda text: None) -> list[Row]:
     """Every case; about ten minutes."""
-    return [row for name, case in cases().items() for row in run_case(name, case, seed)]
+    return [row for name, case in cases().items() for row in run_case(name, case, seed, say)]

@@ -16,6 +16,7 @@ average is compared with the others split by split, on the same held-out cases.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,7 +109,7 @@ class Study:
         return "; ".join(parts) + "."
 
 
-def run_splits(seed: int = 1, n_splits: int = N_SPLITS) -> Study:
+def run_splits(seed: int = 1, n_splits: int = N_SPLITS, say: Callable[[str], None] = lambda text: None) -> Study:
     """All splits under every prior; a split is the same for all priors."""
     check_count("pima-splits", "n_splits", n_splits, 2, "a spread needs two")
     table = load("pima_indians")
@@ -118,6 +119,7 @@ def run_splits(seed: int = 1, n_splits: int = N_SPLITS) -> Study:
     found: dict[float, list[Split]] = {tau: [] for tau in TAUS}
     models = {tau: pima_with_mask(tau) for tau in TAUS}
     for i in range(n_splits):
+        say(f"split {i + 1} of {n_splits} ...")
         order = key.child("rows", i).generator().permutation(len(y))
         training, held_out = order[:n], order[n:]
         mean, sd = x[training].mean(axis=0), x[training].std(axis=0, ddof=1)

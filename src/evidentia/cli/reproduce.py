@@ -12,7 +12,7 @@ from evidentia.cli.parsing import command
 from evidentia.cli.terminal import say, show, table, width_of
 
 # What a narrow terminal does without; the page and tables.md have everything.
-SPARE = ("its spread", "spread", "ours true", "true", "reproduced")
+SPARE = ("its spread", "spread", "ours true", "true", "reproduced", "with ours")
 
 
 def add(commands: Any) -> None:

@@ -95,4 +95,4 @@ def _print(options: argparse.Namespace, title: str, header: Sequence[str], rows:
         )
         return
     show(title)
-    show(table(header, rows, width_of(sys.stdout), [name for name in SPARE if name in header]))
+    show(table(header, rows, width_of(sys.stdout), SPARE))

@@ -99,6 +99,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     for name in spare:
         if _least(cells) <= width:
             break
+        if name not in cells[0]:
+            continue
         column = cells[0].index(name)
         cells = [[cell for j, cell in enumerate(row) if j != column] for row in cells]
         left_out.append(name)

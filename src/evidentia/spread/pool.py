@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -196,6 +197,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows; there `_live` alone has to do
         yield
         return
+    resource_tracker.ensure_running()  # when Python starts this helper of its own, it lets interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

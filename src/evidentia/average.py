@@ -22,6 +22,7 @@ import jax
 import numpy as np
 
 from evidentia.comparison import Comparison
+from evidentia.digits import with_error
 from evidentia.errors import BadInput, BadType
 from evidentia.model import Model
 from evidentia.numerics.logspace import log_sum_exp
@@ -142,7 +143,7 @@ class Prediction:
 
     def __str__(self) -> str:
         """One line a model, and the average."""
-        lines = [f"{name}: {value:.4f} ± {self.se_by_model[name]:.2g}" for name, value in self.by_model.items()]
+        lines = [f"{name}: {with_error(value, self.se_by_model[name])}" for name, value in self.by_model.items()]
         return "\n".join([*lines, f"average: {self.log_density:.4f}"])
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from evidentia.digits import decimals, shown_error, with_error
 from evidentia.errors import BadInput, BadType
 from evidentia.log_bayes_factor import LEVEL, LogBayesFactor
 from evidentia.numerics.model_weights import difference_df, probabilities, simulated_probabilities
@@ -132,13 +133,13 @@ class Comparison:
             text = f"{ranked[0]} is ahead of {ranked[1]} by {factor.value:.2f} nats, but an error is missing: no verdict"
         elif not factor.decided:
             text = (
-                f"undecided: {ranked[0]} and {ranked[1]} differ by {factor.value:.2f} ± {factor.se:.2g} nats, which is within "
-                "the error of the computation; run longer"
+                f"undecided: {ranked[0]} and {ranked[1]} differ by {with_error(factor.value, factor.se)} nats, which is "
+                "within the error of the computation; run longer"
             )
         else:
             text = (
                 f"the data favour {ranked[0]} over {ranked[1]} by a factor of {_factor(factor.value)} "
-                f"(log {factor.value:.2f} ± {factor.se:.2g}): {factor.words(scale)} on the scale of {scale.name}"
+                f"(log {with_error(factor.value, factor.se)}): {factor.words(scale)} on the scale of {scale.name}"
             )
         if self.suspects:
             text += f". Not to be trusted: {', '.join(self.suspects)}"
@@ -157,9 +158,9 @@ class Comparison:
             lines.append(
                 [
                     name,
-                    f"{approximate}{e.log_evidence:.3f}",
-                    "?" if e.error is None else f"{e.error:.2g}",
-                    "" if name == self.best else f"{factor.value:.2f} ± {'?' if factor.se is None else f'{factor.se:.2g}'}",
+                    f"{approximate}{e.log_evidence:.{decimals(e.error)}f}",
+                    shown_error(e.error),
+                    "" if name == self.best else with_error(factor.value, factor.se),
                     f"{self.prior[i]:.3g}",
                     _chance(self.probabilities[i]),
                     "?" if bounds is None else f"{_chance(bounds[i][0])} to {_chance(bounds[i][1])}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evidentia.digits import with_error
 from evidentia.numerics.uncertainty import interval as t_interval
 from evidentia.scales import JEFFREYS, Scale
 
@@ -49,5 +50,4 @@ class LogBayesFactor:
 
     def __str__(self) -> str:
         """``log BF(a, b) = 2.63 ± 0.02: strong (Jeffreys)``."""
-        error = "?" if self.se is None else f"{self.se:.2g}"
-        return f"log BF({self.first}, {self.second}) = {self.value:.3f} ± {error}: {self.words()} ({JEFFREYS.name})"
+        return f"log BF({self.first}, {self.second}) = {with_error(self.value, self.se)}: {self.words()} ({JEFFREYS.name})"

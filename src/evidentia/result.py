@@ -13,16 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evidentia.digits import decimals, shown_error, with_error
 from evidentia.numerics.uncertainty import interval as symmetric_interval
 
 if TYPE_CHECKING:
     from evidentia.records import Draws, NestedRun, OrdinateRun, PathRun
 
 Diagnostic = float | int | str | bool | list[float] | list[str]
-
-
-# Of a printed number, after the point.
-MOST_DIGITS = 6
 
 
 class Level(enum.Enum):
@@ -268,30 +265,12 @@ class Evidence:
 
 
 def _number_with_error(evidence: Evidence) -> str:
-    value = evidence.log_evidence
+    value, off = evidence.log_evidence, evidence.approximation_error
     if math.isnan(value):
         return "= nan"
-    if evidence.log_evidence_se is not None:
-        digits = _digits(evidence.log_evidence_se)
-        return f"= {value:.{digits}f} ± {_error(evidence.log_evidence_se, digits)}"
-    if evidence.approximation_error is not None:
-        digits = _digits(evidence.approximation_error)
-        return f"≈ {value:.{digits}f} (off by about {_error(evidence.approximation_error, digits)})"
-    return f"= {value:.3f} ± ?"
-
-
-def _digits(error: float) -> int:
-    """Decimals that show an error to about two figures, never fewer than two nor more than six."""
-    if error <= 0 or not math.isfinite(error):
-        return MOST_DIGITS if error == 0 else 3
-    return min(MOST_DIGITS, max(2, 1 - math.floor(math.log10(error))))
-
-
-def _error(error: float, digits: int) -> str:
-    """An error that would be rounded to nothing is not shown as nothing."""
-    if error == 0:
-        return "0"
-    return f"{error:.{digits}f}" if error >= 0.5 * 10.0**-digits else f"{error:.1g}"
+    if evidence.log_evidence_se is None and off is not None:
+        return f"≈ {value:.{decimals(off)}f} (off by about {shown_error(off)})"
+    return f"= {with_error(value, evidence.log_evidence_se)}"
 
 
 def _seconds(seconds: float) -> str:

@@ -27,6 +27,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from evidentia.digits import with_error
 from evidentia.errors import BadInput, BadType
 from evidentia.methods.annealed import AIS
 from evidentia.model import Model
@@ -100,7 +101,7 @@ class Sandwich:
 
     def __str__(self) -> str:
         """One line: ``log Z from -7.97 ± 0.01 to -7.95 ± 0.01: gap 0.02  ok``."""
-        ends = [f"{value:.3f} ± {'?' if se is None else f'{se:.3f}'}" for value, se in self._ends()]
+        ends = [with_error(value, se) for value, se in self._ends()]
         return f"log Z from {ends[0]} to {ends[1]}: gap {self.gap:.3f}  {self.status}"
 
     __repr__ = __str__

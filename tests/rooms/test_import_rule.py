@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "evidentia"
 # From the ground up. A room is a folder, or a module that stands alone.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("numerics",),
-    ("errors", "records", "result", "seeding", "citations", "compile_cache"),
+    ("digits", "errors", "records", "result", "seeding", "citations", "compile_cache"),
     ("codec", "storage"),
     ("data", "values"),
     ("space", "model"),
@@ -61,6 +61,7 @@ ONLY = {
 # What a room may take from outside, beyond the standard library.
 OUTSIDE = {
     "numerics": {"numpy", "scipy"},
+    "digits": set(),
     "errors": set(),
     "records": {"numpy"},
     "result": {"numpy"},

@@ -15,6 +15,7 @@ from evidentia.cli.finding import find_model
 from evidentia.cli.options import add_method, add_output, method_from
 from evidentia.cli.parsing import command
 from evidentia.cli.terminal import one_line, say, show, table
+from evidentia.digits import with_error
 from evidentia.errors import BadInput
 from evidentia.model import Model
 from evidentia.report.files import KINDS, check_picture_path, new_figure, save_figure
@@ -109,11 +110,11 @@ def text(curves: list[Sensitivity]) -> str:
     for i, curve in enumerate(curves):
         header.append(f"log evidence of {i + 1}" if two else "log evidence")
         for row, log_z, se in zip(rows, curve.log_evidence, curve.se, strict=True):
-            row.append(_with_error(log_z, se))
+            row.append(with_error(log_z, se))
     if two:
         header.append("log Bayes factor")
         for row, value, se in zip(rows, *curves[0].against(curves[1]), strict=True):
-            row.append(_with_error(value, se))
+            row.append(with_error(value, se))
     names = [f"{i + 1}: {curve.model}" for i, curve in enumerate(curves)] if two else []
     runs = [
         f"{len(curve.runs)} run{'' if len(curve.runs) == 1 else 's'}{f' of {i + 1}' if two else ''} for {len(rows)} values, at "
@@ -156,9 +157,6 @@ def plain(curves: list[Sensitivity], seed: int) -> dict[str, Any]:
 def _numbers(values: Any) -> list[float | None]:
     return [float(value) if math.isfinite(value) else None for value in values]
 
-
-def _with_error(value: float, se: float) -> str:
-    return f"{value:.4f} ± {'?' if math.isnan(se) else f'{se:.2g}'}"
 
 
 def _draw(curves: list[Sensitivity], path: Path) -> None:

@@ -11,6 +11,7 @@ from evidentia.cli.exits import Exit, exit_of
 from evidentia.cli.parsing import command
 from evidentia.cli.terminal import one_line, printable, show
 from evidentia.codec import to_plain
+from evidentia.digits import with_error
 from evidentia.report.recipe import command_line, written
 from evidentia.report.words import why_trust
 from evidentia.result import Evidence
@@ -55,9 +56,6 @@ def described(result: Evidence) -> str:
     lines.append(f"versions  {', '.join(f'{name} {number}' for name, number in result.versions.items())}")
     lines += ["", *why_trust(result)]
     if len(result.repeats) > 1:
-        shown = [
-            f"{run.log_evidence:.4f} ± {'?' if run.log_evidence_se is None else f'{run.log_evidence_se:.2g}'}"
-            for run in result.repeats
-        ]
+        shown = [with_error(run.log_evidence, run.log_evidence_se) for run in result.repeats]
         lines += ["", "runs: " + ", ".join(shown)]
     return "\n".join(lines)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evidentia.comparison import Comparison
+from evidentia.digits import with_error
 from evidentia.report.names import label
 
 # Beyond this many nats all colours are alike: the evidence is decisive by any scale.
@@ -25,8 +26,7 @@ def bayes_factor_matrix(comparison: Comparison, ax: Any) -> Any:
             factor = comparison.log_bayes_factor(first, second)
             values[i, j] = factor.value
             on_dark = factor.decided and abs(factor.value) > 0.6 * DEEPEST
-            error = "?" if factor.se is None else f"{factor.se:.2g}"
-            words = f"{factor.value:.2f}\n± {error}" + ("" if factor.decided else "\nundecided")
+            words = with_error(factor.value, factor.se).replace(" ± ", "\n± ") + ("" if factor.decided else "\nundecided")
             ax.text(j, i, words, ha="center", va="center", fontsize=8, color="#ffffff" if on_dark else "#111111")
             if not factor.decided:
                 values[i, j] = 0.0

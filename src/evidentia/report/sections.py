@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evidentia.citations import bibtex, entries
 from evidentia.comparison import Comparison
+from evidentia.digits import with_error
 from evidentia.report.drawing import Bar, curve, rows_with_intervals
 from evidentia.report.markup import Child, Html, join, table, tag
 from evidentia.report.recipe import command_line, python_call, was_pooled
@@ -36,9 +37,7 @@ def models(comparison: Comparison) -> list[Child]:
         shift = e.log_evidence - best.log_evidence
         error = e.error
         interval = None if error is None else (shift - 1.96 * error, shift + 1.96 * error)
-        evidences.append(
-            Bar(name, shift, interval, f"{shift:.2f} ± {'?' if error is None else f'{error:.2g}'}", not e.status.is_ok)
-        )
+        evidences.append(Bar(name, shift, interval, with_error(shift, error), not e.status.is_ok))
         p = float(comparison.probabilities[i])
         chances.append(Bar(name, p, None if bounds is None else bounds[i], f"{p:.4g}", not e.status.is_ok))
     left_out = len(comparison.names) - len(drawn)
@@ -78,7 +77,7 @@ def pairs(comparison: Comparison) -> list[Child]:
     rows = [
         [
             f"{f.first} against {f.second}",
-            f"{f.value:.3f} ± {'?' if f.se is None else f'{f.se:.2g}'}",
+            with_error(f.value, f.se),
             _ratio(f.value),
             f.words(JEFFREYS),
             f.words(KASS_RAFTERY),

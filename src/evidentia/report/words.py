@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evidentia.digits import with_error
 from evidentia.result import Evidence, Kind
 
 Found = Mapping[str, Any]
@@ -43,7 +44,7 @@ def disagree(first: Evidence, second: Evidence) -> bool:
 
 
 def _number(result: Evidence) -> str:
-    return f"{result.log_evidence:.4f} ± {'?' if result.error is None else f'{result.error:.2g}'}"
+    return with_error(result.log_evidence, result.error)
 
 
 def _of_repeats(result: Evidence) -> list[str]:
@@ -68,11 +69,9 @@ def _of_kind(result: Evidence) -> list[str]:
 
 def _second_view(d: Found) -> str | None:
     if "from_mode_log_evidence" in d:
-        error = d.get("from_mode_se")
-        shown = f" ± {error:.2g}" if isinstance(error, float) and math.isfinite(error) else ""
         return (
             f"The run was looked at from the other end: importance sampling where the modes are gives "
-            f"{d['from_mode_log_evidence']:.4f}{shown}. A peak that the run had missed would show there."
+            f"{with_error(d['from_mode_log_evidence'], d.get('from_mode_se'))}. A peak that the run had missed would show there."
         )
     if d.get("particle_check") == "done":
         return (
@@ -157,7 +156,7 @@ def _bridged(d: Found) -> str | None:
 def _ladder(d: Found) -> str | None:
     if "half_log_evidence" not in d:
         return None
-    half = f"{d['half_log_evidence']:.3f} ± {d.get('half_se', math.nan):.2g}"
+    half = with_error(d["half_log_evidence"], d.get("half_se"))
     return f"With half the rungs the answer is {half}: it has settled if these agree."
 
 

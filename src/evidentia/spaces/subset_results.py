@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evidentia.digits import with_error
 from evidentia.errors import BadInput
 from evidentia.numerics.model_weights import average_over_models, probabilities
 from evidentia.records import Array
@@ -32,9 +33,9 @@ def top_models(covariates: Sequence[str], masks: Array, p: Array, log_z: Array, 
 def lines_of(inclusion: dict[str, float], errors: dict[str, float], top: list[TopModel], status: Status) -> list[str]:
     """Inclusion probabilities, the most probable models, and what is in doubt, for printing."""
     width = max(12, *(len(name) for name in inclusion))
-    lines = [f"  {name:<{width}} {value:.4f} ± {errors[name]:.2g}" for name, value in inclusion.items()]
+    lines = [f"  {name:<{width}} {with_error(value, errors[name])}" for name, value in inclusion.items()]
     lines.append("most probable models:")
-    lines += [f"  {p:.4f}  log Z {z:.3f} ± {'?' if np.isnan(se) else f'{se:.2g}'}  {name}" for name, p, z, se in top]
+    lines += [f"  {p:.4f}  log Z {with_error(z, se)}  {name}" for name, p, z, se in top]
     return lines + [f"{status.level.value}: {reason.sentence}" for reason in status.reasons]
 
 

@@ -86,6 +86,14 @@ class Average:
         low, high = np.quantile(self.values, [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
 
+    def rows(self, quantity: str) -> tuple[list[str], list[list[str]]]:
+        """Header and cells of a table: a row for every element of the quantity, which is called by this name."""
+        low, high = self.interval()
+        flat = [array.reshape(-1) for array in (self.mean, self.sd, low, high)]
+        names = [quantity] if self.mean.ndim == 0 else [f"{quantity}[{i}]" for i in range(flat[0].size)]
+        rows = [[name, *(f"{array[i]:.5g}" for array in flat)] for i, name in enumerate(names)]
+        return ["averaged over models", "mean", "sd", "2.5 %", "97.5 %"], rows
+
     def __str__(self) -> str:
         """Mean and standard deviation, and who is not to be trusted."""
         doubt = f"  not to be trusted: {', '.join(self.suspects)}" if self.suspects else ""

@@ -243,14 +243,18 @@ class Comparison:
         question: str = "",
         second_opinions: Mapping[str, Evidence | Sequence[Evidence]] | None = None,
         sensitivity: Any = None,
+        averages: Any = None,
     ) -> Path:
         """Write one HTML page that stands alone: answer, table, picture, reasons, citations, recipe; returns its path.
 
-        `second_opinions` are evidences of the same models by other methods; `sensitivity` is what `sensitivity(...)` gave.
+        `second_opinions` are evidences of the same models by other methods; `sensitivity` is what `sensitivity(...)` gave;
+        `averages` are, by name, what `average(...)` gave.
         """
         from evidentia.report.page import write_report
 
-        return write_report(self, path, question=question, second_opinions=second_opinions, sensitivity=sensitivity)
+        return write_report(
+            self, path, question=question, second_opinions=second_opinions, sensitivity=sensitivity, averages=averages
+        )
 
     def _repr_html_(self) -> str:
         """For notebooks."""

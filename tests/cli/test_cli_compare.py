@@ -58,7 +58,35 @@ def test_a_page_with_a_second_opinion(tmp_path, capsys):
     assert main(["compare", *TWO, *words]) == Exit.OK
     text = page.read_text(encoding="utf-8")
     assert "Is there a slope?" in text and "they agree" in text
-    assert f"report: {page}" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert f"report: {page}" in err and err.count("they agree.") == 2
+
+
+def test_methods_that_disagree_are_suspect(monkeypatch, capsys):
+    import evidentia.cli.compare as command
+
+    real = command.evidence
+    monkeypatch.setattr(command, "evidence", lambda *a, **k: replace(found := real(*a, **k), log_evidence=found.log_evidence + 5))
+    assert main(["compare", *TWO, "--seed", "1", "--check", "importance"]) == Exit.SUSPECT
+    assert "they disagree: trust neither" in capsys.readouterr().err
+
+
+def test_a_page_with_curves(tmp_path):
+    page = tmp_path / "page.html"
+    words = ["zoo:pima", "zoo:pima-age", "--vary", "tau", "--values", "0.01", "0.02", "--html", str(page)]
+    assert compare(*words) == Exit.OK
+    assert "Log evidence of pima-NP-PGC-BMI-DP-AGE-tau-0.01 over tau" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (("--vary", "tau"), "give --html too"),
+    (("--vary", "tau", "--html", "x.html"), "over which values"),
+    (("--vary", "nothing", "--html", "x.html", "--range", "1", "2"), "no model that is run here has"),
+])  # fmt: skip
+def test_curves_that_cannot_be_drawn_get_a_sentence(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert compare("zoo:pima", "zoo:pima-age", *words) == Exit.BAD_INPUT
+    assert message in capsys.readouterr().err
 
 
 def test_undecided_has_a_code_of_its_own(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from evidentia.cli import main
 from evidentia.cli.exits import Exit
-from evidentia.cli.sensitivity import spaced
+from evidentia.cli.options import spaced
 from evidentia.errors import BadInput
 
 

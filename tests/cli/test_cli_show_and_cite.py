@@ -81,8 +81,12 @@ def test_an_average_over_two_shrinking_means(quantity, times, tmp_path, capsys):
     assert found["probabilities"]["wide"] == pytest.approx(share, abs=0.005)
     assert abs(found["mean"] - exact) < 4 * times * 0.8 / math.sqrt(found["n_draws"])
     assert found["low"] < found["mean"] < found["high"]
-    assert main([*words, "--quiet"]) == Exit.OK
-    assert "averaged over models" in capsys.readouterr().out
+    page = tmp_path / "page.html"
+    assert main([*words, "--html", str(page)]) == Exit.OK
+    out, err = capsys.readouterr()
+    assert "averaged over models" in out and f"report: {page}" in err
+    text = page.read_text(encoding="utf-8")
+    assert "Mean under each model alone: wide" in text and f"{found['mean']:.5g}" in text
 
 
 def test_colour_marks_verdicts_and_not_names():

@@ -13,11 +13,12 @@ from evidentia.average import Average, average
 from evidentia.cli.compare import add_targets
 from evidentia.cli.exits import Exit, exit_of_comparison
 from evidentia.cli.finding import find_function, find_items
-from evidentia.cli.options import add_output, budget_from, method_from
+from evidentia.cli.options import add_output, add_page, budget_from, method_from
 from evidentia.cli.parsing import command
-from evidentia.cli.terminal import comparison_text, show, table, width_of
+from evidentia.cli.terminal import comparison_text, one_line, say, show, table, width_of
 from evidentia.compare import compare
 from evidentia.comparison import Comparison
+from evidentia.report.page import check_path
 from evidentia.seeding import check_seed
 
 EXAMPLES = (
@@ -43,6 +44,7 @@ def add(commands: Any) -> None:
         help="a parameter that every model has, or FILE.py:function of the named parameters (arrays, one row a draw)",
     )
     parser.add_argument("--draws", type=int, default=10_000, metavar="N", help="pooled draws")
+    add_page(parser)
     add_output(parser)
     parser.set_defaults(run=run)
 
@@ -50,6 +52,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Compare, average, print."""
     method, budget, seed = method_from(options.method), budget_from(options.budget), check_seed(options.seed)
+    path = None if options.html is None else check_path(options.html)
     with contextlib.redirect_stdout(sys.stderr):
         quantity: str | Callable[..., Any] = options.quantity
         if ".py:" in options.quantity:
@@ -65,7 +68,14 @@ def run(options: argparse.Namespace) -> Exit:
     if not options.json or not options.quiet:
         stream = sys.stderr if options.json else sys.stdout
         show(comparison_text(comparison, False, width_of(stream)), stream)
-        show(f"\n{_text(found, options.quantity)}", stream)
+        show(f"\n{_text(found, options.quantity, width_of(stream))}", stream)
+    notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
+    if path is not None:
+        page = comparison.report(path, question=options.question, averages={options.quantity: found})
+        notes.append(f"report: {page}")
+    if not options.quiet:
+        for line in notes:
+            say(one_line(line))
     return exit_of_comparison(comparison)
 
 
@@ -89,10 +99,6 @@ def plain(found: Average, comparison: Comparison, quantity: str, seed: int) -> d
     }
 
 
-def _text(found: Average, quantity: str) -> str:
-    low, high = found.interval()
-    flat = [array.reshape(-1) for array in (found.mean, found.sd, low, high)]
-    names = [quantity] if found.mean.ndim == 0 else [f"{quantity}[{i}]" for i in range(flat[0].size)]
-    rows = [(name, *(f"{array[i]:.5g}" for array in flat)) for i, name in enumerate(names)]
+def _text(found: Average, quantity: str, width: int | None) -> str:
     doubt = f"\nnot to be trusted: {', '.join(found.suspects)}" if found.suspects else ""
-    return table(("averaged over models", "mean", "sd", "2.5 %", "97.5 %"), rows) + doubt
+    return table(*found.rows(quantity), width) + doubt

@@ -9,16 +9,29 @@ from typing import Any
 
 from evidentia.cli.exits import Exit, exit_of_comparison
 from evidentia.cli.finding import find_items
-from evidentia.cli.options import add_method, add_output, add_run, add_where, budget_from, method_from
+from evidentia.cli.options import (
+    add_method,
+    add_output,
+    add_page,
+    add_run,
+    add_vary,
+    add_where,
+    budget_from,
+    method_from,
+    values_from,
+)
 from evidentia.cli.parsing import command
 from evidentia.cli.terminal import comparison_text, one_line, printable, say, show, width_of
 from evidentia.compare import DECIDED, compare
+from evidentia.errors import BadInput
 from evidentia.estimate import evidence
 from evidentia.methods._base import method_named
 from evidentia.model import Model
 from evidentia.report.page import check_path
+from evidentia.report.words import agreement, disagree
 from evidentia.result import Evidence
 from evidentia.seeding import Key, check_seed
+from evidentia.sensitivity import sensitivity
 from evidentia.spread.executors import opened
 
 EXAMPLES = (
@@ -43,10 +56,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--check", metavar="METHOD", help="a second opinion: run every model by this method as well, and say if they agree"
     )
-    parser.add_argument(
-        "--html", metavar="PATH", help="write one page that stands alone: answer, reasons, citations, how to repeat it"
-    )
-    parser.add_argument("--question", default="", metavar="TEXT", help="what is asked, as the page's first line")
+    add_page(parser)
+    add_vary(parser, "on the page, how the evidence moves with this entry of the models' `hyper`", required=False)
     parser.add_argument("--explain", action="store_true", help="all pairs in words, and every reason for doubt")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="the table in Markdown")
@@ -74,11 +85,14 @@ def run(options: argparse.Namespace) -> Exit:
     second = None if options.check is None else method_named(options.check)
     budget = budget_from(options.budget)
     path = None if options.html is None else check_path(options.html)
+    values = _values(options)
     seed = check_seed(options.seed)
     progress = False if options.quiet else None
     # What the models print is not the result.
     with contextlib.redirect_stdout(sys.stderr), opened(options.executor, options.workers) as where:
         items = find_items(options.targets)
+        if values and not any(isinstance(item, Model) and options.vary in item.hyper for item in items.values()):
+            raise BadInput(f"--vary {options.vary}: no model that is run here has a hyperparameter of this name.")
         comparison = compare(
             items,
             method,
@@ -90,20 +104,44 @@ def run(options: argparse.Namespace) -> Exit:
             budget=budget,
             executor=where,
         )
+        models = {name: item for name, item in items.items() if isinstance(item, Model)}
         opinions: dict[str, Evidence] = {}
-        for name, item in items.items() if second is not None else ():
-            if isinstance(item, Model):
-                other = int(Key(seed).child("second opinion", name).generator().integers(2**63))
-                opinions[name] = evidence(item, second, seed=other, progress=progress, budget=budget, executor=where)
+        for name, model in models.items() if second is not None else ():
+            own = _seed(seed, "second opinion", name)
+            opinions[name] = evidence(model, second, seed=own, progress=progress, budget=budget, executor=where)
+        curves = []
+        for name, model in models.items() if values else ():
+            if options.vary in model.hyper:
+                own = _seed(seed, "sensitivity of", name)
+                curves.append(sensitivity(model, options.vary, values, method, seed=own, progress=progress))
     _print(comparison, options)
     notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
-    notes += [f"second opinion on {name}: {opinion}" for name, opinion in opinions.items()]
+    firsts = comparison.evidences
+    notes += [f"second opinion on {name}: {agreement(firsts[name], opinion)}" for name, opinion in opinions.items()]
     if path is not None:
-        notes.append(f"report: {comparison.report(path, question=options.question, second_opinions=opinions)}")
+        page = comparison.report(path, question=options.question, second_opinions=opinions, sensitivity=curves)
+        notes.append(f"report: {page}")
     if not options.quiet:
         for line in notes:
             say(one_line(line))
+    if any(disagree(firsts[name], opinion) for name, opinion in opinions.items()):
+        return Exit.SUSPECT
     return exit_of_comparison(comparison)
+
+
+def _values(options: argparse.Namespace) -> list[float]:
+    """Where the page's curves of sensitivity are wanted; none if it has none."""
+    if options.vary is None:
+        return []
+    if options.html is None:
+        raise BadInput("--vary draws curves on the page: give --html too, or use `evidentia sensitivity`.")
+    if options.values is None and options.range is None:
+        raise BadInput(f"--vary {options.vary}: over which values? Give --values V ... or --range LOW HIGH.")
+    return values_from(options)
+
+
+def _seed(seed: int, purpose: str, name: str) -> int:
+    return int(Key(seed).child(purpose, name).generator().integers(2**63))
 
 
 def _print(comparison: Any, options: argparse.Namespace) -> None:

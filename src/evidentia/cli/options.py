@@ -45,6 +45,43 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="the result and errors only")
 
 
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """``--html`` and what stands on top of the page."""
+    parser.add_argument(
+        "--html", metavar="PATH", help="write one page that stands alone: answer, reasons, citations, how to repeat it"
+    )
+    parser.add_argument("--question", default="", metavar="TEXT", help="what is asked, as the page's first line")
+
+
+def add_vary(parser: argparse.ArgumentParser, help: str, required: bool) -> None:
+    """``--vary NAME`` over ``--values`` or a ``--range`` of some ``--points``."""
+    parser.add_argument("--vary", required=required, metavar="NAME", help=help)
+    where = parser.add_mutually_exclusive_group(required=required)
+    where.add_argument("--values", nargs="+", type=float, metavar="V", help="where the curve is wanted")
+    where.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the same, from here to there")
+    parser.add_argument("--points", type=int, default=13, metavar="N", help="how many in the range")
+
+
+def values_from(options: argparse.Namespace) -> list[float]:
+    """The values of ``--values``, or those of ``--range``."""
+    given: list[float] | None = options.values
+    return given or spaced(options.range[0], options.range[1], options.points)
+
+
+def spaced(low: float, high: float, points: int) -> list[float]:
+    """Evenly, or by equal factors where the range spans a factor of ten or more."""
+    if points < 2:
+        raise BadInput(f"--points {points}: a curve has two or more.")
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise BadInput(f"--range {low:g} {high:g}: give two numbers, the lower first.")
+    shares = [i / (points - 1) for i in range(points)]
+    if low > 0.0 and high >= 10.0 * low:
+        between = [math.exp(math.log(low) + share * math.log(high / low)) for share in shares[1:-1]]
+    else:
+        between = [low + share * (high - low) for share in shares[1:-1]]
+    return [low, *between, high]
+
+
 def budget_from(words: Sequence[str]) -> Budget | None:
     """The budget of ``--budget 1e6 --budget 10m``; None when there is none."""
     limits: dict[str, float] = {}

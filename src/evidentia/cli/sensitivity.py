@@ -12,7 +12,7 @@ from typing import Any
 
 from evidentia.cli.exits import Exit
 from evidentia.cli.finding import find_model
-from evidentia.cli.options import add_method, add_output, method_from
+from evidentia.cli.options import add_method, add_output, add_vary, method_from, values_from
 from evidentia.cli.parsing import command
 from evidentia.cli.terminal import one_line, say, show, table
 from evidentia.digits import with_error
@@ -40,11 +40,7 @@ def add(commands: Any) -> None:
         EXAMPLES,
     )
     parser.add_argument("targets", nargs="+", metavar="TARGET", help="FILE.py[:name] or zoo:ID; one model, or two")
-    parser.add_argument("--vary", required=True, metavar="NAME", help="the entry of the model's `hyper` that is moved")
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--values", nargs="+", type=float, metavar="V", help="where the curve is wanted")
-    where.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the same, from here to there")
-    parser.add_argument("--points", type=int, default=13, metavar="N", help="how many in the range")
+    add_vary(parser, "the entry of the model's `hyper` that is moved", required=True)
     add_method(parser, "for the runs")
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
     parser.add_argument("--out", metavar="PATH", help=f"draw the curve: {', '.join(KINDS)}")
@@ -55,7 +51,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Run, print, draw."""
     method = method_from(options.method)
-    values = options.values or spaced(options.range[0], options.range[1], options.points)
+    values = values_from(options)
     path = None if options.out is None else check_picture_path(options.out)
     seed = check_seed(options.seed)
     with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
@@ -77,20 +73,6 @@ def run(options: argparse.Namespace) -> Exit:
         for line in notes:
             say(one_line(line))
     return Exit.SUSPECT if any(curve.suspects for curve in curves) else Exit.OK
-
-
-def spaced(low: float, high: float, points: int) -> list[float]:
-    """Evenly, or by equal factors where the range spans a factor of ten or more."""
-    if points < 2:
-        raise BadInput(f"--points {points}: a curve has two or more.")
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadInput(f"--range {low:g} {high:g}: give two numbers, the lower first.")
-    shares = [i / (points - 1) for i in range(points)]
-    if low > 0.0 and high >= 10.0 * low:
-        between = [math.exp(math.log(low) + share * math.log(high / low)) for share in shares[1:-1]]
-    else:
-        between = [low + share * (high - low) for share in shares[1:-1]]
-    return [low, *between, high]
 
 
 def _models(targets: list[str]) -> list[Model]:

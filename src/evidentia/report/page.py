@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 from evidentia.comparison import Comparison
 from evidentia.errors import BadInput, BadType
 from evidentia.report.markup import Child, Html, style, tag
-from evidentia.report.sections import again, citations, models, pairs, sensitivity_curves, settings, trust
+from evidentia.report.sections import again, averaged, citations, models, pairs, sensitivity_curves, settings, trust
 from evidentia.report.words import disagree
 from evidentia.result import Evidence
 
 if TYPE_CHECKING:
+    from evidentia.average import Average
     from evidentia.sensitivity import Sensitivity
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -37,6 +38,7 @@ def write_report(
     question: str = "",
     second_opinions: Opinions | None = None,
     sensitivity: Sensitivity | Sequence[Sensitivity] | None = None,
+    averages: Mapping[str, Average] | None = None,
 ) -> Path:
     """Write the page and return where it is.
 
@@ -50,9 +52,11 @@ def write_report(
         Evidences of the same models by other methods or seeds, by the models' names in the comparison.
     sensitivity : Sensitivity or sequence of them
         Curves over a prior's hyperparameter.
+    averages : mapping of str to Average
+        Quantities averaged over the models, by their names.
     """
     path = check_path(path)
-    page = report_page(comparison, question=question, second_opinions=second_opinions, sensitivity=sensitivity)
+    page = report_page(comparison, question=question, second_opinions=second_opinions, sensitivity=sensitivity, averages=averages)
     with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as file:
         file.write(page)
     os.chmod(file.name, 0o644)
@@ -78,6 +82,7 @@ def report_page(
     question: str = "",
     second_opinions: Opinions | None = None,
     sensitivity: Sensitivity | Sequence[Sensitivity] | None = None,
+    averages: Mapping[str, Average] | None = None,
 ) -> str:
     """The page as text."""
     others = _opinions(comparison, second_opinions)
@@ -86,6 +91,7 @@ def report_page(
     sections: list[tuple[str, str, list[Child]]] = [
         ("models", "The models", models(comparison)),
         ("pairs", "Bayes factors", pairs(comparison)),
+        *([("average", "Averaged over models", averaged(averages))] if averages else []),
         ("trust", "Why to trust it", trust(comparison, others)),
     ]
     if curves:

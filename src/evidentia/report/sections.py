@@ -18,6 +18,7 @@ from evidentia.result import Evidence
 from evidentia.scales import JEFFREYS, KASS_RAFTERY
 
 if TYPE_CHECKING:
+    from evidentia.average import Average
     from evidentia.sensitivity import Sensitivity
 
 # More rows than these are a table nobody reads; the full set is in the JSON.
@@ -96,6 +97,23 @@ def pairs(comparison: Comparison) -> list[Child]:
             class_="note",
         )
     )
+    return parts
+
+
+def averaged(averages: Mapping[str, Average]) -> list[Child]:
+    """Quantities averaged over the models, and what each model says of them by itself."""
+    parts: list[Child] = []
+    for quantity, found in averages.items():
+        header, rows = found.rows(quantity)
+        shown = rows[:MOST_DRAWN]
+        left_out = f" The first {MOST_DRAWN} of {len(rows)} elements." if len(rows) > MOST_DRAWN else ""
+        words = f"Posterior of {quantity}, every model in proportion to its probability.{left_out}"
+        parts.append(table([quantity, *header[1:]], shown, words, numeric=frozenset({1, 2, 3, 4})))
+        if found.mean.ndim == 0:
+            means = "; ".join(f"{name} {float(value):.5g}" for name, value in found.by_model.items())
+            parts.append(tag("p", f"Mean under each model alone: {means}."))
+        if found.suspects:
+            parts.append(tag("p", join([_verdict("suspect"), f": {', '.join(found.suspects)}, and so the average."])))
     return parts
 
 

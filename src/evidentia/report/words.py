@@ -25,7 +25,8 @@ def why_trust(result: Evidence) -> list[str]:
 def agreement(first: Evidence, second: Evidence) -> str:
     """How far two evidences of one model are apart, in their errors."""
     apart = second.log_evidence - first.log_evidence
-    begin = f"{second.method} (seed {second.seed}) gives {_number(second)}, {apart:+.3g} from {first.method}"
+    number = with_error(second.log_evidence, second.error)
+    begin = f"{second.method} (seed {second.seed}) gives {number}, {apart:+.3g} from {first.method}"
     if first.error is None or second.error is None:
         return f"{begin}; one of the two has no error, so how much that is cannot be said."
     both = math.hypot(first.error, second.error)
@@ -41,10 +42,6 @@ def disagree(first: Evidence, second: Evidence) -> bool:
     if first.error is None or second.error is None:
         return False
     return abs(first.log_evidence - second.log_evidence) > 3.0 * math.hypot(first.error, second.error)
-
-
-def _number(result: Evidence) -> str:
-    return with_error(result.log_evidence, result.error)
 
 
 def _of_repeats(result: Evidence) -> list[str]:

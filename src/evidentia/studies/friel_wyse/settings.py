@@ -75,7 +75,7 @@ class PimaSettings:
     # Reversible jump: "a reduced run restricting to jumps only between these two models", and a long one over all.
     jump_pair: int = 200_000
     jump_all: int = 400_000
-    our_power_runs: int = 8  # as many as the review's scheme gets: what is left of the trapezoid's bias is to be seen
+    our_power_runs: int = 24  # their mean to 0.01: what is left of the trapezoid's bias is to be seen
     small_library: bool = False  # fewer particles in our own methods too, for a quick look
 
 

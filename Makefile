@@ -35,7 +35,7 @@ demo: $(USABLE)
 
 docs: $(READY)
 	@$(BIN)/evidentia methods --into README.md docs/methods.md
-	@$(BIN)/python -m sphinx -W --keep-going --quiet --builder html docs site
+	@$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --write-all --builder html docs site
 	@echo "open site/index.html"
 
 calibrate: $(READY)

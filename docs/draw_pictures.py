@@ -1,15 +1,17 @@
-"""Draw the pictures of the README and of howto/pictures.md anew: ``python docs/draw_pictures.py``."""
+"""Pictures of the README and of howto/pictures.md, pictures and tables of running_example.md, made anew: run this file."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 import evidentia as ev
+from evidentia.studies import running_example, table_one
 
 CHOICES = {
     "all seven": ("NP", "PGC", "BP", "TST", "BMI", "DP", "AGE"),
@@ -26,6 +28,7 @@ PICTURES = Path(__file__).parent / "pictures"
 def main() -> None:
     draw_comparison()
     draw_four()
+    draw_running_example()
 
 
 def draw_four() -> None:
@@ -35,6 +38,26 @@ def draw_four() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         exec(compile(code.replace('"pictures.svg"', '"pictures.svg", metadata={"Date": None}'), "pictures.md", "exec"), {})
         (PICTURES / "four_pictures.svg").write_bytes(Path("pictures.svg").read_bytes())
+
+
+def draw_running_example() -> None:
+    """The tables and pictures of running_example.md."""
+    study = running_example.run_all()
+    running_example.draw(study, PICTURES)
+    page = Path(__file__).parent / "running_example.md"
+    text = page.read_text(encoding="utf-8")
+    text = put_table(text, "running example", running_example.HEADER, study.rows)
+    text = put_table(text, "table 1", table_one.HEADER, [row.cells() for row in table_one.run_table()])
+    page.write_text(text, encoding="utf-8")
+
+
+def put_table(text: str, marker: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The page with this table behind its marker."""
+    lines = [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
+    begin, end = f"<!-- {marker} -->\n", "<!-- end -->"
+    before, _, rest = text.partition(begin)
+    table = "\n".join(lines).replace("| --- |", "|---|").replace(" --- |", "---|")
+    return f"{before}{begin}\n{table}\n\n{end}{rest.partition(end)[2]}"
 
 
 def draw_comparison() -> None:

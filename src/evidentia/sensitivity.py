@@ -26,6 +26,7 @@ import jax
 import numpy as np
 
 from evidentia.average import posterior_draws
+from evidentia.digits import decimals, shown_error
 from evidentia.errors import BadInput, BadType
 from evidentia.estimate import evidence
 from evidentia.methods._base import Method
@@ -72,13 +73,18 @@ class Sensitivity:
         """The fingerprint of the data."""
         return next(iter(self.runs.values())).data_id
 
+    @property
+    def effort(self) -> str:
+        """How few runs the curve took, in words."""
+        return f"{len(self.runs)} run{'' if len(self.runs) == 1 else 's'} for {len(self.values)} values"
+
     def __str__(self) -> str:
         """A line a value."""
         lines = [f"{self.hyperparameter:>12}  {'log evidence':>12}  {'error':>8}  run at"]
         for value, log_z, se, at in zip(self.values, self.log_evidence, self.se, self.run_at, strict=True):
-            error = "?" if math.isnan(se) else f"{se:.2g}"
-            lines.append(f"{value:12.6g}  {log_z:12.4f}  {error:>8}  {'itself' if at == value else f'{at:g}'}")
-        return "\n".join([*lines, f"{len(self.runs)} runs for {len(self.values)} values"])
+            shown = f"{log_z:.{decimals(se)}f}"
+            lines.append(f"{value:12.6g}  {shown:>12}  {shown_error(se):>8}  {'itself' if at == value else f'{at:g}'}")
+        return "\n".join([*lines, self.effort])
 
 
 def sensitivity(

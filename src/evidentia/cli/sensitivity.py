@@ -99,7 +99,7 @@ def text(curves: list[Sensitivity]) -> str:
             row.append(with_error(value, se))
     names = [f"{i + 1}: {curve.model}" for i, curve in enumerate(curves)] if two else []
     runs = [
-        f"{len(curve.runs)} run{'' if len(curve.runs) == 1 else 's'}{f' of {i + 1}' if two else ''} for {len(rows)} values, at "
+        f"{f'{i + 1}: ' if two else ''}{curve.effort}, at "
         f"{curve.hyperparameter} = {', '.join(f'{value:.6g}' for value in curve.runs)}"
         for i, curve in enumerate(curves)
     ]

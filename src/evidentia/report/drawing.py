@@ -15,7 +15,8 @@ from evidentia.report.markup import Html, tag
 WIDTH = 460.0
 LEFT, RIGHT = 10.0, 450.0
 ROW = 46.0
-LONGEST_NAME = 44
+# Letters on a line of a drawing: a name, a gap, and what is written at its end.
+LINE = 56
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def decades(low: float, high: float) -> list[float]:
 def _row(bar: Bar, top: float, low: float, high: float) -> list[Html]:
     colour = "#a04000" if bar.doubtful else "#08519c"
     y = _n(top + 36)
-    short = bar.name if len(bar.name) <= LONGEST_NAME else bar.name[: LONGEST_NAME - 1] + "…"
+    room = LINE - len(bar.shown)
+    short = bar.name if len(bar.name) <= room else bar.name[: room - 1] + "…"
     found = [
         tag("text", short, x=_n(LEFT), y=_n(top + 20)),
         tag("text", bar.shown, x=_n(RIGHT), y=_n(top + 20), text_anchor="end"),

@@ -16,7 +16,7 @@ def sensitivity_curve(result: Sensitivity, ax: Any) -> Any:
     _draw(result.values, result.log_evidence, result.se, np.isin(result.values, list(result.runs)), ax)
     ax.set_xlabel(label(result.hyperparameter))
     ax.set_ylabel("log evidence")
-    ax.set_title(f"{label(result.model)}: {len(result.runs)} runs for {len(result.values)} values", fontsize=10)
+    ax.set_title(f"{label(result.model)}: {result.effort}", fontsize=10)
     return ax
 
 

@@ -5,13 +5,14 @@ Nothing here imports JAX or NumPy, so that a script can call `one_core` before a
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -49,6 +50,15 @@ def run_child(script: str, arguments: Sequence[str], environment: dict[str, str]
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise RuntimeError(f"{script} {' '.join(arguments)}: {last}")
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def options_of(description: str, problems: Iterable[str], settings: Iterable[str], default: str = "default") -> Any:
+    """What a tool's script is asked: a problem, a setting, and how many seeds."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--problem", choices=list(problems), required=True)
+    parser.add_argument("--setting", choices=list(settings), default=default)
+    parser.add_argument("--seeds", type=int, default=20)
+    return parser.parse_args()
 
 
 def time_seeds(run: Callable[[int], float], n_seeds: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import sys
 from typing import Any
 
 import common
+import tools
 from nested_problems import PROBLEMS
 
 OURS = ("evidentia", "ours_nested.py", "default")
@@ -40,41 +41,18 @@ def measure(script: str, setting: str, problem: str, n_seeds: int, python: str) 
 
 
 def summary(run: dict[str, Any]) -> dict[str, Any]:
-    """Errors and cost."""
-    errors = [value - run["truth"] for value in run["log_evidence"] if math.isfinite(value)]
-    if not errors:
-        return {**run, "failed": "no run gave a number"}
-    mse = statistics.fmean(e * e for e in errors)
-    seconds = statistics.median(run["cpu_seconds"])
+    """Errors and cost, and the error that the tool states."""
     stated = [s for s in run.get("stated_se", []) if s is not None]
-    return {
-        **run,
-        "n_failed": len(run["log_evidence"]) - len(errors),
-        "bias": statistics.fmean(errors),
-        "rmse": math.sqrt(mse),
-        "stated": statistics.median(stated) if stated else None,
-        "seconds": seconds,
-        "product": seconds * mse,
-    }
+    return {**tools.accuracy(run), "stated": statistics.median(stated) if stated else None}
 
 
 def compare(n_seeds: int, problems: list[str], peers_python: str) -> dict[str, dict[str, Any]]:
     """All tools on all problems."""
-    out: dict[str, dict[str, Any]] = {}
-    for problem in problems:
-        out[problem] = {}
-        for label, script, setting in [OURS, *PEERS]:
-            python = peers_python if script in APART else sys.executable
-            out[problem][label] = measure(script, setting, problem, n_seeds, python)
-            print(f"{problem}: {label}: {one_line(out[problem][label])}", file=sys.stderr, flush=True)
-    return out
 
+    def measured(script: str, setting: str, problem: str) -> dict[str, Any]:
+        return measure(script, setting, problem, n_seeds, peers_python if script in APART else sys.executable)
 
-def one_line(row: dict[str, Any]) -> str:
-    """What a row says, for watching."""
-    if "failed" in row:
-        return row["failed"]
-    return f"{row['seconds']:.3f} s, bias {row['bias']:+.4f}, error {row['rmse']:.4f}, cost x error^2 {row['product']:.2e}"
+    return tools.on_all([OURS, *PEERS], problems, measured)
 
 
 def report(result: dict[str, dict[str, Any]], n_seeds: int) -> str:

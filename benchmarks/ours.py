@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
@@ -34,11 +33,7 @@ def check_same(problem: Problem, model: Any) -> None:
 
 def main() -> None:
     """Run the seeds."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problem", choices=PROBLEMS, required=True)
-    parser.add_argument("--setting", choices=SETTINGS, default="default")
-    parser.add_argument("--seeds", type=int, default=20)
-    options = parser.parse_args()
+    options = common.options_of(__doc__, PROBLEMS, SETTINGS)
     problem = PROBLEMS[options.problem]()
     model, method = zoo.example(problem.zoo_id).model, SETTINGS[options.setting]
     stated: list[float | None] = []

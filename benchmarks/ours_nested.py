@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
@@ -47,11 +46,7 @@ def check_same(given: NestedProblem, model: Any) -> None:
 
 def main() -> None:
     """Run the seeds."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problem", choices=PROBLEMS, required=True)
-    parser.add_argument("--setting", choices=SETTINGS, default="default")
-    parser.add_argument("--seeds", type=int, default=20)
-    options = parser.parse_args()
+    options = common.options_of(__doc__, PROBLEMS, SETTINGS)
     given = PROBLEMS[options.problem]()
     model, method = model_of(given), SETTINGS[options.setting]
     check_same(given, model)

@@ -13,7 +13,6 @@ particles is tens of nats off, and the variances alone, with 20 leaps, half a na
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 from collections.abc import Callable
@@ -145,11 +144,7 @@ def sampler(problem: Problem, setting: Setting) -> Callable[[Any, Any], Any]:
 
 def main() -> None:
     """Run the seeds."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problem", choices=PROBLEMS, required=True)
-    parser.add_argument("--setting", choices=SETTINGS, default="hmc")
-    parser.add_argument("--seeds", type=int, default=20)
-    options = parser.parse_args()
+    options = common.options_of(__doc__, PROBLEMS, SETTINGS, "hmc")
     setting = SETTINGS[options.setting]
     jax.config.update("jax_enable_x64", setting.double)
     problem = PROBLEMS[options.problem]()

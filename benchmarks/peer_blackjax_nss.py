@@ -7,7 +7,6 @@ point dies at a time (its default), or fifty do. The loop is compiled, a hundred
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
@@ -28,11 +27,7 @@ SETTINGS = {"default": 1, "50-at-once": 50}
 
 def main() -> None:
     """Run the seeds."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problem", choices=PROBLEMS, required=True)
-    parser.add_argument("--setting", choices=SETTINGS, default="default")
-    parser.add_argument("--seeds", type=int, default=20)
-    options = parser.parse_args()
+    options = common.options_of(__doc__, PROBLEMS, SETTINGS)
     jax.config.update("jax_enable_x64", True)
     n_delete = SETTINGS[options.setting]
     problem = PROBLEMS[options.problem]().problem

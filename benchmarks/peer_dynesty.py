@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
@@ -17,11 +16,7 @@ from nested_problems import PROBLEMS  # noqa: E402
 
 def main() -> None:
     """Run the seeds."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problem", choices=PROBLEMS, required=True)
-    parser.add_argument("--setting", default="default")
-    parser.add_argument("--seeds", type=int, default=20)
-    options = parser.parse_args()
+    options = common.options_of(__doc__, PROBLEMS, ["default"])
     given = PROBLEMS[options.problem]()
     problem = given.problem
     stated: list[float] = []

@@ -6,7 +6,6 @@ NumPy and `particles`, so it can run in an interpreter of its own.
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
@@ -44,11 +43,7 @@ def static_model(problem: Problem) -> Any:
 
 def main() -> None:
     """Run the seeds; a run that raises counts as none."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problem", choices=PROBLEMS, required=True)
-    parser.add_argument("--setting", choices=SETTINGS, default="waste-free")
-    parser.add_argument("--seeds", type=int, default=20)
-    options = parser.parse_args()
+    options = common.options_of(__doc__, PROBLEMS, SETTINGS, "waste-free")
     problem = PROBLEMS[options.problem]()
     n, settings = SETTINGS[options.setting]
     messages: list[str] = []

@@ -5,7 +5,6 @@ The likelihood and the prior's map are given in their vectorised form, which is 
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 
@@ -20,11 +19,7 @@ from nested_problems import PROBLEMS  # noqa: E402
 
 def main() -> None:
     """Run the seeds."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problem", choices=PROBLEMS, required=True)
-    parser.add_argument("--setting", default="default")
-    parser.add_argument("--seeds", type=int, default=20)
-    options = parser.parse_args()
+    options = common.options_of(__doc__, PROBLEMS, ["default"])
     logging.getLogger("ultranest").setLevel(logging.ERROR)
     given = PROBLEMS[options.problem]()
     problem = given.problem

@@ -13,11 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import statistics
 import sys
 from typing import Any
 
 import common
+import tools
 from problems import PROBLEMS
 
 OURS = [("evidentia", "ours.py", "default"), ("evidentia, 2,000 particles", "ours.py", "2000")]
@@ -45,40 +45,21 @@ def measure(script: str, setting: str, problem: str, n_seeds: int, python: str) 
 
 
 def summary(run: dict[str, Any]) -> dict[str, Any]:
-    """Errors and costs of one tool on one problem."""
-    errors = [value - run["truth"] for value in run["log_evidence"] if math.isfinite(value)]
-    if not errors:
-        return {**run, "failed": "no run gave a number"}
-    mse = statistics.fmean(e * e for e in errors)
-    seconds = statistics.median(run["cpu_seconds"])
-    return {
-        **run,
-        "n_failed": len(run["log_evidence"]) - len(errors),
-        "bias": statistics.fmean(errors),
-        "rmse": math.sqrt(mse),
-        "seconds": seconds,
-        "warm": seconds * mse,
-        "second_process": run["first_run_cpu_seconds"] * mse,
-    }
+    """Errors and costs of one tool on one problem, warm and in a second process."""
+    found = tools.accuracy(run)
+    if "failed" in found:
+        return found
+    return {**found, "warm": found["product"], "second_process": run["first_run_cpu_seconds"] * found["mse"]}
 
 
 def compare(n_seeds: int, problems: list[str], particles_python: str) -> dict[str, dict[str, Any]]:
     """All tools on all problems."""
-    out: dict[str, dict[str, Any]] = {}
-    for problem in problems:
-        out[problem] = {}
-        for label, script, setting in OURS + PEERS:
-            python = particles_python if script == "peer_particles.py" else sys.executable
-            out[problem][label] = measure(script, setting, problem, n_seeds, python)
-            print(f"{problem}: {label}: {one_line(out[problem][label])}", file=sys.stderr, flush=True)
-    return out
 
+    def measured(script: str, setting: str, problem: str) -> dict[str, Any]:
+        python = particles_python if script == "peer_particles.py" else sys.executable
+        return measure(script, setting, problem, n_seeds, python)
 
-def one_line(row: dict[str, Any]) -> str:
-    """What a row says, for watching."""
-    if "failed" in row:
-        return row["failed"]
-    return f"{row['seconds']:.3f} s, error {row['rmse']:.4f}, cost x error^2 {row['warm']:.2e}"
+    return tools.on_all([*OURS, *PEERS], problems, measured)
 
 
 def report(result: dict[str, dict[str, Any]], n_seeds: int) -> str:

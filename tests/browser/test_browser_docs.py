@@ -16,7 +16,8 @@ pytest.importorskip("myst_parser")
 pytestmark = pytest.mark.xdist_group("site")  # built once, by one worker
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("index", "tutorial", "reference", "json", "methods", "trust", "design", "howto/choose_a_method", "generated/nested")
+PAGES = ("index", "tutorial", "reference", "json", "methods", "trust", "design", "friel_wyse")
+PAGES += ("howto/choose_a_method", "generated/nested")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.loop import Loop
 from evidentia.seeding import Key
 from evidentia.studies.friel_wyse.component_walk import ComponentWalk
-from evidentia.studies.friel_wyse.lanes import Lanes, Watch, last_of, sweeps
+from evidentia.studies.friel_wyse.lanes import Lanes, Watch, sweeps
 
 
 def ordinates_by_component(
@@ -27,7 +27,7 @@ def ordinates_by_component(
     """Log evidence of every lane, from d + 1 chains of `n_draws` sweeps each."""
     n, d = start.position.shape
     kernel = ComponentWalk(precision)
-    here = last_of(model, kernel, start, n_burn, 1.0, key.child("burn").generator(), loop)
+    here = start.after(sweeps(model, kernel, start, n_burn, 1.0, key.child("burn").generator(), loop))
     stars = _best(model, precision, here, n_burn, key.child("point"), loop)
     log_prior, log_likelihood = log_densities(model, stars, loop)
     log_ordinate = np.zeros(n)
@@ -37,7 +37,7 @@ def ordinates_by_component(
         held[:, :j] = stars[:, :j]
         here = Lanes.at(model, held, loop)
         if j < d:
-            here = last_of(model, kernel, here, n_burn, 1.0, rng, loop, scale=1.0 + j)
+            here = here.after(sweeps(model, kernel, here, n_burn, 1.0, rng, loop, scale=1.0 + j))
             parts = sweeps(model, kernel, here, n_draws, 1.0, rng, loop, scale=1.0 + j)
             draws, density = _stacked([(part.position, part.log_prior + part.log_likelihood) for part in parts])
             here = Lanes.at(model, draws[-1], loop)

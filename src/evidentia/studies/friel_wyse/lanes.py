@@ -43,6 +43,18 @@ class Lanes:
         """Chains at these points."""
         return Lanes(position, *log_densities(model, position, loop))
 
+    def after(self, parts: Iterable[Swept]) -> Lanes:
+        """Where the chains stand after these sweeps, such as a burn-in."""
+        here = self
+        for part in parts:
+            here = Lanes.end_of(part)
+        return here
+
+    @staticmethod
+    def end_of(part: Swept) -> Lanes:
+        """The last of some sweeps."""
+        return Lanes(part.position[-1], part.log_prior[-1], part.log_likelihood[-1])
+
 
 def sweeps(
     model: Model,
@@ -66,23 +78,6 @@ def sweeps(
         left -= AT_ONCE
         loop.tick(f"beta {beta:.3g}  {n_moves - max(left, 0):,} of {n_moves:,} sweeps")
         yield kept
-
-
-def last_of(
-    model: Model,
-    kernel: Kernel,
-    start: Lanes,
-    n_moves: int,
-    beta: float,
-    rng: np.random.Generator,
-    loop: Loop,
-    scale: float = 1.0,
-) -> Lanes:
-    """Where the chains stand after a burn-in."""
-    here = start
-    for part in sweeps(model, kernel, start, n_moves, beta, rng, loop, scale):
-        here = Lanes(part.position[-1], part.log_prior[-1], part.log_likelihood[-1])
-    return here
 
 
 def harmonic_of(parts: Iterable[Swept]) -> Array:
@@ -124,7 +119,7 @@ def posterior_lanes(
 
     With `log_jacobian` (of positions) the best draw is that of the density in the parameters, not in the unconstrained vector.
     """
-    here = last_of(model, kernel, start, n_burn, 1.0, rng, loop)
+    here = start.after(sweeps(model, kernel, start, n_burn, 1.0, rng, loop))
     watch = Watch(len(start.position), model.n_dimensions, log_jacobian)
     harmonic = harmonic_of(watch.seeing(sweeps(model, kernel, here, n_draws, 1.0, rng, loop)))
     widths = np.asarray(np.mean(watch.spreads, axis=0))
@@ -205,11 +200,11 @@ def power_lanes(
     here = Lanes(prior.position[-n_lanes:], prior.log_prior[-n_lanes:], prior.log_likelihood[-n_lanes:])
     for i, beta in enumerate(betas[1:], start=1):
         rng, kernel = key.child("rung", i).generator(), kernels(float(beta))
-        here = last_of(model, kernel, here, n_burn, float(beta), rng, loop)
+        here = here.after(sweeps(model, kernel, here, n_burn, float(beta), rng, loop))
         kept = []
         for part in sweeps(model, kernel, here, n_kept, float(beta), rng, loop):
             kept.append(part.log_likelihood)
-            here = Lanes(part.position[-1], part.log_prior[-1], part.log_likelihood[-1])
+            here = Lanes.end_of(part)
         values = np.concatenate(kept)
         means.append(values.mean(axis=0))
         variances.append(values.var(axis=0))

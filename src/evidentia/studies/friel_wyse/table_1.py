@@ -20,7 +20,7 @@ from evidentia.sampling.conditionals import unconstrained
 from evidentia.sampling.kernels.gibbs import Gibbs
 from evidentia.sampling.loop import Loop
 from evidentia.seeding import Key
-from evidentia.studies.friel_wyse.lanes import Lanes, harmonic_of, last_of, sweeps
+from evidentia.studies.friel_wyse.lanes import Lanes, harmonic_of, sweeps
 from evidentia.studies.friel_wyse.parts import Part, seed_of
 from evidentia.studies.friel_wyse.settings import Settings, TractableSettings
 from evidentia.zoo.review import TABLE_1_TAU0
@@ -54,7 +54,7 @@ def _harmonic(model: Model, settings: TractableSettings, key: Key, loop: Loop) -
     y, n = np.asarray(model.data), settings.n_chains
     point = {"mu": np.full(n, y.mean()), "tau": np.full(n, 1.0 / y.var())}
     start = Lanes.at(model, unconstrained(model, point), loop)
-    here = last_of(model, kernel, start, settings.n_burn, 1.0, rng, loop)
+    here = start.after(sweeps(model, kernel, start, settings.n_burn, 1.0, rng, loop))
     lanes = harmonic_of(sweeps(model, kernel, here, settings.n_draws, 1.0, rng, loop))
     return np.concatenate([[-np.log(np.mean(np.exp(lanes.min() - lanes))) + lanes.min()], lanes])
 

@@ -38,7 +38,7 @@ from evidentia.sampling.loop import Loop
 from evidentia.sampling.nested_run import SmallContribution, run_nested
 from evidentia.sampling.world import constrain_batch
 from evidentia.seeding import Key
-from evidentia.studies.friel_wyse.lanes import Lanes, annealed_runs, last_of, posterior_lanes, power_lanes, sweeps
+from evidentia.studies.friel_wyse.lanes import Lanes, annealed_runs, posterior_lanes, power_lanes, sweeps
 from evidentia.studies.friel_wyse.parameter_laplace import laplace_at_points, newton
 from evidentia.studies.friel_wyse.parts import Part, seed_of
 from evidentia.studies.friel_wyse.settings import PineSettings, Settings
@@ -103,7 +103,8 @@ def _chib(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[st
     intercept = model.conditionals[0]
     rng, n = key.generator(), settings.chib_draws
     full = Gibbs(model.conditionals)
-    start = last_of(model, full, _starts(model, settings, key, loop), settings.chib_burn, 1.0, rng, loop)
+    first = _starts(model, settings, key, loop)
+    start = first.after(sweeps(model, full, first, settings.chib_burn, 1.0, rng, loop))
     draws = np.concatenate([part.position for part in sweeps(model, full, start, n, 1.0, rng, loop)]).swapaxes(0, 1)
     stars = {"tau": np.array([_modal_tau(model, lane, rng, loop) for lane in draws])}
     up = _averaged(model, 2, stars["tau"], draws, loop)

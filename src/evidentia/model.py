@@ -345,7 +345,7 @@ def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarr
         batch = {k: np.array(v) for k, v in params.items()}
         try:
             values = core.log_likelihood(batch, model.data, model.hyper)
-        except Exception as error:
+        except Exception as error:  # a user's function may raise anything; it goes on as it is, with a note of where it was
             error.add_note(f"raised by the log likelihood of {model.name!r} on a batch of {n} points.")
             raise
         return batch_of_values(values, n)
@@ -354,7 +354,7 @@ def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarr
         point = {k: np.array(v[i]) for k, v in params.items()}
         try:
             value = core.log_likelihood(point, model.data, model.hyper)
-        except Exception as error:
+        except Exception as error:  # as above
             error.add_note(f"raised by the log likelihood of {model.name!r} at {describe_point(params, i)}.")
             raise
         out[i] = single_value(value)

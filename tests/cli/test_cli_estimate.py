@@ -167,7 +167,8 @@ def test_a_budget_stops_the_run_and_the_result_says_so(capsys):
     assert "give a larger one" in capsys.readouterr().out
 
 
-def test_an_error_of_the_model_comes_with_its_traceback(tmp_path, capsys):
+@pytest.mark.parametrize("kind", ["ZeroDivisionError", "FileNotFoundError"])
+def test_an_error_of_the_model_comes_with_its_traceback(kind, tmp_path, capsys):
     file = tmp_path / "raises.py"
     file.write_text(
         textwrap.dedent(
@@ -176,16 +177,16 @@ def test_an_error_of_the_model_comes_with_its_traceback(tmp_path, capsys):
             from evidentia import Model
 
             def log_likelihood(params):
-                raise ZeroDivisionError("in the simulator")
+                raise KIND("in the simulator")
 
             model = Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)})
             """
-        )
+        ).replace("KIND", kind)
     )
     assert estimate(file, "--seed", 1) == 3
     out, err = capsys.readouterr()
     assert out == ""
-    assert "ZeroDivisionError: in the simulator" in err
+    assert f"{kind}: in the simulator" in err
     assert "raises.py" in err
 
 

@@ -100,7 +100,7 @@ def _run_file(path: Path) -> dict[str, Any]:
         return runpy.run_path(str(path), run_name="__evidentia__")
     except EvidentiaError:  # a Model that cannot be built says why by itself
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # a user's file may raise anything, and leave: either way it cannot be used
         raise BadInput(f"{path}{_line_of(error, path)} raised {type(error).__name__}: {error}") from error
 
 
@@ -123,7 +123,7 @@ def _model_in(names: dict[str, Any], path: Path, name: str) -> Model:
             value = value()
         except EvidentiaError:
             raise
-        except Exception as error:
+        except Exception as error:  # as in `_run_file`
             raise BadInput(
                 f"{path}: {name}(), which should return a Model,{_line_of(error, path).rstrip(',')} raised "
                 f"{type(error).__name__}: {error}"

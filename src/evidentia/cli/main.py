@@ -65,11 +65,13 @@ def _run(options: argparse.Namespace) -> Exit:
     except BrokenPipeError:  # the reader, such as head, has seen enough; the interpreter must not try to flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
-    except (EvidentiaError, OSError) as error:
+    except EvidentiaError as error:
         say(f"evidentia: {error}")
-        bad_input = isinstance(error, ValueError | TypeError | OSError)
-        return Exit.BAD_INPUT if bad_input else Exit.FAILED
-    except Exception:  # of the user's model, which may raise anything: shown whole, since its author needs the lines
+        return Exit.BAD_INPUT if isinstance(error, ValueError | TypeError) else Exit.FAILED
+    except Exception as error:  # of the user's model, which may raise anything: shown whole, since its author needs the lines
+        if isinstance(error, OSError) and not hasattr(error, "__notes__"):  # a file of ours; what a likelihood raises has a note
+            say(f"evidentia: {error}")
+            return Exit.BAD_INPUT
         print(printable(traceback.format_exc()), file=sys.stderr)
         say("evidentia: the run ended with the error above; if that is not your model's, it is ours.")
         return Exit.FAILED

@@ -23,6 +23,7 @@ of a call is waited for. (Stopping the clock instead would favour places from wh
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -146,26 +147,26 @@ class Stepped(NamedTuple):
     distance: float
 
 
-class MarkovMoves:
+class MarkovMoves(ABC):
     """What the Markov ways have in common: new points start at survivors and move until they have forgotten them."""
 
     moves: Moves
 
+    @abstractmethod
     def first_scale(self, n_dimensions: int) -> float:
         """Where tuning of the scale begins."""
-        raise NotImplementedError
 
+    @abstractmethod
     def next_scale(self, scale: float, stepped: Stepped) -> float:
         """The scale after a call."""
-        raise NotImplementedError
 
+    @abstractmethod
     def noise(self, rng: np.random.Generator, n: int, tuning: Tuning) -> dict[str, Any]:
         """The noise of one call."""
-        raise NotImplementedError
 
+    @abstractmethod
     def steps(self, world: World, start: Points, threshold: Any, noise: dict[str, Any]) -> Any:
         """All moves of a call: state, acceptance, distance moved, evaluations, bad ones, where."""
-        raise NotImplementedError
 
     def replace(
         self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop

@@ -128,7 +128,7 @@ class LocalPool(Executor):
                     if len(exits) < MAX_DEATHS and not self._killed:
                         continue
                     job.future.set_exception(WorkerLost(_given_up(exits)))
-                except BaseException as error:
+                except BaseException as error:  # whatever it is, who waits for the future must hear of it, or waits for ever
                     job.future.set_exception(error)
                 break
         if worker is not None:
@@ -220,7 +220,7 @@ def _live(connection: Connection) -> None:
             continue
         try:
             answer = (True, function(*args, **kwargs))
-        except Exception as error:
+        except Exception as error:  # of whoever wrote the function; it is raised again where the answer is read
             answer = (False, error)
         try:
             connection.send(answer)

@@ -78,7 +78,7 @@ def work(parcel: Parcel) -> bytes:
     """On the worker: unpack, do it, and pack what came of it, an exception included."""
     try:
         answer: tuple[str, Any] = ("done", _unpacked(parcel).here())
-    except Exception as error:
+    except Exception as error:  # of the user's model, most often: to be raised again where it was asked for
         error.add_note("on a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
         answer = ("raised", _sendable(error))
     return cloudpickle.dumps(answer)
@@ -175,6 +175,6 @@ def _sendable(error: Exception) -> Exception:
     """The exception itself, if it survives the way."""
     try:
         cloudpickle.loads(cloudpickle.dumps(error))
-    except Exception:
+    except Exception:  # an exception's own way of being packed is its author's, and may fail in any way
         return EvidentiaError(f"{type(error).__name__} on a worker: {error}\n" + "\n".join(getattr(error, "__notes__", ())))
     return error

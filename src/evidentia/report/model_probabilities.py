@@ -21,7 +21,10 @@ def model_probabilities(comparison: Comparison, ax: Any) -> Any:
         prior, words = comparison.prior[i], "prior" if row == 0 else None
         ax.plot([prior, prior], [row - 0.4, row + 0.4], color="#444444", lw=1, ls=":", label=words)
         inside = p > 0.8
-        ax.text(p - 0.02 if inside else p + 0.02, row, f"{p:.3g}", va="center", ha="right" if inside else "left", fontsize=8)
+        number = ax.text(p - 0.02 if inside else p + 0.02, row, f"{p:.3g}", va="center", fontsize=8)
+        number.set_horizontalalignment("right" if inside else "left")
+        if not inside:  # the prior's tick may stand there
+            number.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     ax.set_xlim(0.0, 1.0)
     ax.set_yticks(range(len(comparison.ranking)), [label(name) for name in comparison.ranking])
     ax.set_ylim(len(comparison.ranking) - 0.5, -0.5)

@@ -59,6 +59,19 @@ def cell(task: tuple[str, str, int]) -> dict[str, object]:
     return row
 
 
+def keep(new: dict[str, object], order: list[str]) -> None:
+    """Put one row into the table, in place of an older one."""
+    kept: dict[tuple[object, object], dict[str, object]] = {}
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            kept = {(row["trap"], row["method"]): dict(row) for row in csv.DictReader(file)}
+    kept[new["trap"], new["method"]] = new
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept[key] for key in sorted(kept, key=lambda key: (order.index(str(key[0])), str(key[1]))))
+
+
 def main() -> int:
     """Run all cells and write the table."""
     import evidentia as ev
@@ -78,18 +91,12 @@ def main() -> int:
         and (method == "default" or ev.methods()[method].needs <= ev.zoo.example(trap).model.offers)
     ]
     print("    trap  method       runs  right  flagged  wrong  worst error  largest z")
+    order = [*ev.zoo.S_IDS, *MORE]
+    rows: list[dict[str, object]] = []
     with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=5) as pool:
-        rows = list(pool.imap(cell, tasks, chunksize=1))
-    kept: dict[tuple[object, object], dict[str, object]] = {}
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            kept = {(row["trap"], row["method"]): dict(row) for row in csv.DictReader(file)}
-    kept |= {(row["trap"], row["method"]): row for row in rows}
-    order = {trap: i for i, trap in enumerate((*ev.zoo.S_IDS, *MORE))}
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept[key] for key in sorted(kept, key=lambda key: (order.get(str(key[0]), 99), str(key[1]))))
+        for row in pool.imap(cell, tasks, chunksize=1):
+            rows.append(row)
+            keep(row, order)  # each as it comes: hours of runs may be interrupted
     wrong = sum(int(str(row["confidently_wrong"])) for row in rows)
     print(f"{wrong} confidently wrong of {sum(int(str(row['runs'])) for row in rows)} runs; written to {RESULTS.name}")
     return 1 if wrong else 0

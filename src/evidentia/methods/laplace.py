@@ -61,7 +61,7 @@ class Laplace(Method):
     name: ClassVar[str] = "laplace"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("tierney1986", "friel2012")
-    when: ClassVar[str] = "much data, a smooth posterior with one peak; a first number in milliseconds"
+    when: ClassVar[str] = "much data, a smooth posterior with one peak; a first number in a fraction of a second"
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -68,12 +68,15 @@ class Conditional:
         New values of the block given all other parameters, for one point.
     log_density : callable ``(params, beta, data, hyper) -> float``
         The block's *normalised* conditional log density at its value in `params`, given the others in `params`.
+    noise_into : callable ``(rng, out, betas, data, hyper)``, optional
+        Noise of many rungs straight into one array, that of ``betas[k]`` into ``out[k]``: ``rng.standard_normal(out=out)``.
     """
 
     block: tuple[str, ...]
     noise: Callable[..., Any]
     draw: Callable[..., dict[str, Any]]
     log_density: Callable[..., Any]
+    noise_into: Callable[..., Any] | None = None
 
 
 class Core:

@@ -108,6 +108,10 @@ class Space:
 
     def unconstrain(self, params: Params, data: Any, hyper: Any) -> jax.Array:
         """The flat vector of these parameters."""
+        return jnp.concatenate(self.coordinates(params, data, hyper))
+
+    def coordinates(self, params: Params, data: Any, hyper: Any) -> list[jax.Array]:
+        """The same site by site, one vector each."""
         parts: dict[str, jax.Array] = {}
 
         def substitute(msg: dict[str, Any]) -> Any:
@@ -118,7 +122,7 @@ class Space:
             return value
 
         _trace(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
-        return jnp.concatenate([parts[name] for name in self.names])
+        return [parts[name] for name in self.names]
 
     def sample_prior(self, key: jax.Array, data: Any, hyper: Any) -> jax.Array:
         """One draw from the prior, as a flat vector."""

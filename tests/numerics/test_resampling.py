@@ -5,7 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.resampling import multinomial, residual, stratified, systematic, systematic_in_rows
+from evidentia.numerics.resampling import (
+    multinomial,
+    one_in_columns,
+    residual,
+    stratified,
+    systematic,
+    systematic_in_rows,
+)
 
 INF = math.inf
 LOG_W = np.log([0.1, 0.2, 0.3, 0.4])
@@ -118,3 +125,18 @@ def test_rows_are_resampled_each_by_itself():
         assert np.array_equal(systematic_in_rows(logs, uniforms, n), expected)
     with pytest.raises(ValueError, match="Row 1"):
         systematic_in_rows(np.array([[0.0, 0.0], [-np.inf, -np.inf]]), [0.5, 0.5], 2)
+
+
+def test_one_is_drawn_from_each_column_by_its_uniform():
+    """The same index as `systematic_in_rows` gives for one draw a row; ends of the unit interval and zero weights included."""
+    rng = np.random.default_rng(6)
+    for m, n in ((1, 3), (5, 200), (40, 7)):
+        logs = rng.normal(0.0, 3.0, (m, n))
+        logs[0, 0] = -np.inf if m > 1 else 0.0
+        uniforms = rng.random(n)
+        assert np.array_equal(one_in_columns(np.exp(logs), uniforms), systematic_in_rows(logs.T, uniforms, 1)[:, 0])
+    weights = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
+    assert one_in_columns(weights, [0.0, 0.0]).tolist() == [1, 0]
+    assert one_in_columns(weights, [1.0, 1.0]).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="Column 1"):
+        one_in_columns([[1.0, 0.0], [1.0, 0.0]], [0.5, 0.5])

@@ -79,6 +79,33 @@ def systematic_in_rows(log_weights: ArrayLike, uniforms: ArrayLike, n: int) -> I
     return np.asarray(np.minimum(found.reshape(k, n) - m * rows, last[:, None]), dtype=np.int64)
 
 
+def one_in_columns(weights: ArrayLike, uniforms: ArrayLike) -> IntArray:
+    """Draw one index from each column of weights, by the column's uniform.
+
+    Parameters
+    ----------
+    weights : array_like, shape (m, n)
+        The weights themselves, not negative, not necessarily normalised; some of each column positive.
+    uniforms : array_like, shape (n,)
+        Between 0 and 1.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    values, offsets = np.asarray(weights, dtype=np.float64), unit_interval(uniforms, "uniforms")
+    total = values.sum(axis=0)
+    if not (total > 0.0).all():
+        raise ValueError(f"Column {int(np.argmin(total > 0.0))} of weights has no positive weight: there is nothing to draw.")
+    target, reached, found = offsets * total, np.zeros_like(total), np.zeros(total.shape, dtype=np.int64)
+    for row in values:  # row by row: NumPy's cumulative sum over the first axis takes three times as long
+        reached += row
+        found += reached <= target
+    past = np.flatnonzero(found == len(values))  # a uniform near one may round up to the end
+    found[past] = len(values) - 1 - np.argmax(values[::-1, past] > 0.0, axis=0)
+    return np.asarray(found, dtype=np.int64)
+
+
 def stratified(log_weights: ArrayLike, uniforms: ArrayLike) -> IntArray:
     """Resample with one uniform in each of n equal strata: the positions (uniforms[i] + i) / n.
 

@@ -24,8 +24,10 @@ from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.annealing_plan import Plan
 from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
+from evidentia.sampling.kernels.gibbs import Gibbs
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
+from evidentia.sampling.shelf import Shelf
+from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size, parameters_at, positions_of
 from evidentia.seeding import Key
 
 # Rungs in one compiled call, fewer where their noise would fill more than so many numbers.
@@ -104,43 +106,55 @@ def walk(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: L
     values[0] = start.log_likelihood
     position, log_prior = np.array(start.position), np.array(start.log_prior)
     acceptance = np.zeros(n_between)
+    shelves = Shelf(), Shelf()
     for i in range(0, n, at_once):
         some = slice(i, i + at_once)
         state = State(start.position[some], start.log_prior[some], start.log_likelihood[some], None)
-        state, accepted = _walk(model, plan, state, values[1:, some], key.child(i), loop)
+        state, accepted = _walk(model, plan, state, values[1:, some], key.child(i).generator(), shelves, loop)
         position[some], log_prior[some] = state.position, state.log_prior
         acceptance += accepted * (at_once / n)
     return Walk(plan.betas, values, position, log_prior, acceptance, plan.n_sweeps)
 
 
-def _walk(model: Model, plan: Plan, state: State, values: Array, key: Key, loop: Loop) -> tuple[State, Array]:
-    """Move these lineages along the plan; their log likelihoods go into `values`, a row for each rung."""
-    n_between = len(plan.kernels)
-    rng = key.generator()
-    size = _rungs_at_once(plan, state, model)
+def _walk(
+    model: Model, plan: Plan, state: State, values: Array, rng: np.random.Generator, shelves: tuple[Shelf, Shelf], loop: Loop
+) -> tuple[State, Array]:
+    """Move these lineages along the plan; their log likelihoods go into `values`, a row for each rung.
+
+    Compiled calls run beside Python: the noise of the next one is drawn while the present one is at work.
+    """
+    n_between, n = len(plan.kernels), len(state.log_likelihood)
     acceptance = np.empty(n_between)
-    done = 0
-    while done < n_between:
-        kernel = plan.kernels[done]
-        n = 1
-        while n < size and done + n < n_between and plan.kernels[done + n] == kernel:
-            n += 1
-        n = n if n == size else 1  # another number of rungs would be another program: the odd ones go one by one
-        if done and kernel.needs_prior and not plan.kernels[done - 1].needs_prior:
-            state = _with_prior(model, state, loop)
-        rungs = slice(done, done + n)
-        state, values[rungs], acceptance[rungs] = _some_rungs(model, kernel, plan, rungs, state, rng, loop)
-        done += n
+    together = _together(plan, _rungs_at_once(plan, state, model))
+
+    def noise(i: int) -> Any:
+        if i == len(together):
+            return None
+        kernel, betas = plan.kernels[together[i].start], plan.betas[1:-1][together[i]]
+        if isinstance(kernel, Gibbs):
+            return kernel.noise_along(rng, plan.n_sweeps, n, model, betas, shelves[i % 2])
+        parts = [kernel.noise(rng, plan.n_sweeps, n, model, float(beta)) for beta in betas]
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
+
+    coming = noise(0)
+    for i, rungs in enumerate(together):
+        moved = _some_rungs(model, plan, rungs, state, coming, loop)
+        coming = noise(i + 1)
+        state, values[rungs], acceptance[rungs] = _arrived(model, moved, loop)
+        done = rungs.stop
         words = f"rung {done} of {n_between}  beta {plan.betas[done]:.3g}  acceptance {acceptance[done - 1]:.2f}"
         loop.tick(words, done / n_between)
-    if n_between and not plan.kernels[-1].needs_prior:
-        state = _with_prior(model, state, loop)
     return state, acceptance
 
 
-def _with_prior(model: Model, state: State, loop: Loop) -> State:
-    """The state with the log prior that a kernel which needs none did not keep."""
-    return state._replace(log_prior=log_densities(model, np.asarray(state.position), loop)[0])
+def _together(plan: Plan, size: int) -> list[slice]:
+    """Rungs that go in one call: `size` of one kernel; another number would be another program, so odd ones go one by one."""
+    found, done = [], 0
+    while done < len(plan.kernels):
+        some = plan.kernels[done : done + size]
+        found.append(slice(done, done + (size if len(some) == size and all(kernel == some[0] for kernel in some) else 1)))
+        done = found[-1].stop
+    return found
 
 
 def _rungs_at_once(plan: Plan, state: State, model: Model) -> int:
@@ -153,57 +167,53 @@ def _rungs_at_once(plan: Plan, state: State, model: Model) -> int:
     return size
 
 
-def _some_rungs(
-    model: Model, kernel: Kernel, plan: Plan, rungs: slice, state: State, rng: np.random.Generator, loop: Loop
-) -> tuple[State, Array, Array]:
-    """Move along several rungs in one compiled call: the state, log likelihoods (rungs, n) and acceptances."""
-    betas = plan.betas[1:-1][rungs]
-    n = state.position.shape[0]
-    noise = [kernel.noise(rng, plan.n_sweeps, n, model, float(beta)) for beta in betas]
-    stacked = jax.tree.map(lambda *parts: np.stack(parts), *noise)
-    tuning = Tuning(*(np.ascontiguousarray(part[rungs]) for part in plan.tuning))
-    args = (state.position, state.log_prior, state.log_likelihood, stacked, tuning, np.ascontiguousarray(betas))
+def _some_rungs(model: Model, plan: Plan, rungs: slice, state: State, noise: Any, loop: Loop) -> Any:
+    """Set off along several rungs in one compiled call, which may still be at work when this returns."""
+    kernel = plan.kernels[rungs.start]
+    betas = np.ascontiguousarray(plan.betas[1:-1][rungs])
+    # Every array that is handed over costs its time, read or not.
+    tuning = None if kernel.moves_parameters else Tuning(*(np.ascontiguousarray(part[rungs]) for part in plan.tuning))
+    args = (state.position, state.log_prior, state.log_likelihood, noise, tuning, betas)
     if model.is_black_box:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            out = _steps(NumpyWorld(model, loop), kernel, *args)
-    else:
-        core, block = model.core, block_size(model.data_size)
+            return _steps(NumpyWorld(model, loop), kernel, *args)
+    core, block = model.core, block_size(model.data_size)
 
-        def build() -> Callable[..., Any]:
-            def run(data: Any, hyper: Any, *rest: Any) -> Any:
-                return _steps(JaxWorld(core, data, hyper, block), kernel, *rest)
+    def build() -> Callable[..., Any]:
+        def run(data: Any, hyper: Any, *rest: Any) -> Any:
+            return _steps(JaxWorld(core, data, hyper, block), kernel, *rest)
 
-            return run
+        return run
 
-        with jax.enable_x64(True):
-            out = core.compiled(("anneal", kernel), build)(model.data, model.hyper, *args)
-    (position, log_prior, log_likelihood), (values, acceptance, n_likelihood, n_gradient, n_bad, bad) = out
+    with jax.enable_x64(True):
+        return core.compiled(("anneal", kernel), build)(model.data, model.hyper, *args)
+
+
+def _arrived(model: Model, moved: Any, loop: Loop) -> tuple[State, Array, Array]:
+    """The state, log likelihoods (rungs, n) and acceptances of a call, counted and checked."""
+    (position, log_prior, log_likelihood), (values, acceptance, *counted) = moved
+    n_likelihood, n_gradient, n_bad, bad = (np.asarray(part) for part in counted)
     if not model.is_black_box:  # a black box counts its own calls
-        loop.count(n_likelihood=int(np.asarray(n_likelihood).sum()), n_gradient=int(np.asarray(n_gradient).sum()))
-    n_bad = np.asarray(n_bad)
+        loop.count(n_likelihood=int(n_likelihood.sum()), n_gradient=int(n_gradient.sum()))
     if n_bad.any():
         # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
         first = np.unravel_index(np.argmax(n_bad > 0), n_bad.shape)
-        log_densities(model, np.asarray(bad)[first][None], loop)
+        log_densities(model, bad[first][None], loop)
         loop.n_nan += int(n_bad.sum()) - 1
     return State(position, log_prior, log_likelihood, None), values, acceptance
 
 
 def _steps(
-    world: World, kernel: Kernel, position: Any, log_prior: Any, log_likelihood: Any, noise: Any, tuning: Tuning, betas: Any
+    world: World, kernel: Kernel, position: Any, log_prior: Any, log_likelihood: Any, noise: Any, tuning: Any, betas: Any
 ) -> Any:
     """Rung after rung, sweep after sweep."""
     xp = world.xp
     n_sweeps = jax.tree.leaves(noise)[0].shape[1]
-    # Gibbs sweeps read and write one coordinate of all points at a time: kept side by side they go through faster.
-    by_column = not kernel.needs_prior
 
     def one_rung(carry: Any, given: Any) -> Any:
-        noise, tuning, beta = given
         position, log_prior, log_likelihood = carry
-        position = position.T if by_column else position
-        state = State(position, log_prior, log_likelihood, xp.zeros((position.shape[0], 0)))
-        state = kernel.init(world, state, beta)
+        noise, tuning, beta = given
+        state = kernel.init(world, State(position, log_prior, log_likelihood, None), beta)
 
         def one_sweep(state: State, noise: Any) -> Any:
             state, info = kernel.step(world, state, noise, tuning, beta)
@@ -214,11 +224,13 @@ def _steps(
             state, (accepted, *counted) = one_sweep(state, jax.tree.map(lambda part: part[0], noise))
         else:
             state, (accepted, *counted) = world.scan(one_sweep, state, noise)
-        # A prior that the kernel does not read is not computed at every rung; the end of the walk asks for it.
-        kept = state.log_prior if kernel.needs_prior else log_prior
-        position = state.position.T if by_column else state.position
-        return (position, kept, state.log_likelihood), (state.log_likelihood, xp.mean(accepted), *counted)
+        return state[:3], (state.log_likelihood, xp.mean(accepted), *counted)
 
-    start = (position.T if by_column else position, log_prior, log_likelihood)
-    (position, *rest), seen = world.scan(one_rung, start, (noise, tuning, betas))
-    return (position.T if by_column else position, *rest), seen
+    start = parameters_at(world, position) if kernel.moves_parameters else position
+    (position, log_prior, log_likelihood), (*seen, bad) = world.scan(
+        one_rung, (start, log_prior, log_likelihood), (noise, tuning, betas)
+    )
+    if kernel.moves_parameters:
+        (position, log_prior), (bad, _) = positions_of(world, position), positions_of(world, bad)
+        position, bad = position.T, xp.moveaxis(bad, 0, -1)
+    return (position, log_prior, log_likelihood), (*seen, bad)

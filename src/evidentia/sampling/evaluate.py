@@ -16,7 +16,7 @@ from evidentia.model import Model
 from evidentia.records import Array, Draws
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.world import JaxWorld, NumpyWorld, block_size, constrain_batch
-from evidentia.seeding import Key
+from evidentia.seeding import Key, jax_key
 from evidentia.values import describe_point
 
 # A slow likelihood must notice a budget or Ctrl-C while it works: points handed over between two looks.
@@ -75,15 +75,15 @@ def prior_positions(model: Model, n: int, key: Key) -> Array:
     core, block = model.core, 1024
 
     def build() -> Callable[..., Any]:
-        def draw(jax_key: Any, data: Any, hyper: Any) -> Any:
-            keys = jax.random.split(jax_key, block)
+        def draw(words: Any, data: Any, hyper: Any) -> Any:
+            keys = jax.random.split(jax_key(words), block)
             return jax.vmap(lambda k: core.space.sample_prior(k, data, hyper))(keys)
 
         return draw
 
     with jax.enable_x64(True):
         draw = core.compiled("prior", build)
-        parts = [np.asarray(draw(key.child(i).jax(), model.data, model.hyper)) for i in range(-(-n // block))]
+        parts = [np.asarray(draw(key.child(i).words(), model.data, model.hyper)) for i in range(-(-n // block))]
     return np.concatenate(parts)[:n].astype(np.float64)
 
 

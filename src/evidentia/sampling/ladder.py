@@ -15,22 +15,23 @@ to read it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evidentia.errors import BadInput
 from evidentia.model import Model
-from evidentia.numerics.logspace import log_mean_exp
-from evidentia.numerics.resampling import systematic_in_rows
+from evidentia.numerics.resampling import one_in_columns, systematic_in_rows
 from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
-from evidentia.sampling.kernels._base import Kernel, State
+from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule, progress_of
 from evidentia.sampling.population import Choice, Moves, Start, idle_share, increments, move_until_forgotten, still_idle
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
+from evidentia.sampling.world import log_prior_at
 from evidentia.seeding import Key
 
 # States from which proposals are shaped.
@@ -62,10 +63,10 @@ class Climb:
 
 @dataclass(frozen=True)
 class _Rung:
-    """What the chains did at one beta: (m, n) arrays, positions (m, n, d)."""
+    """What the chains did at one beta: (m, n) arrays, positions (m, n, d); `log_prior` is None if no kernel read it."""
 
     position: Array
-    log_prior: Array
+    log_prior: Array | None
     log_likelihood: Array
     acceptance: float = 1.0
     correlation: float = 0.0
@@ -77,12 +78,21 @@ class _Rung:
 
 
 def climb_ladder(
-    model: Model, climb: Climb, schedule: Schedule, kernels: tuple[Kernel, ...], key: Key, loop: Loop
+    model: Model,
+    climb: Climb,
+    schedule: Schedule,
+    kernels: tuple[Kernel, ...],
+    key: Key,
+    loop: Loop,
+    first: Draws | None = None,
 ) -> PathRun:
-    """Run all chains from the prior to the posterior; stopped by budget or Ctrl-C, return the rungs that were finished."""
+    """Run all chains from the prior to the posterior; stopped by budget or Ctrl-C, return the rungs that were finished.
+
+    `first` are the chains' draws from the prior, `n_kept` of each, if there are some already.
+    """
     m, n, d = climb.n_kept, climb.n_chains, model.n_dimensions
     choice = Choice(kernels, [kernel.first_scale(d) for kernel in kernels])
-    first = prior_draws(model, m * n, key.child("prior"), loop)
+    first = first or prior_draws(model, m * n, key.child("prior"), loop)
     shaped = first.position.reshape(m, n, d), first.log_prior.reshape(m, n), first.log_likelihood.reshape(m, n)
     rung = _Rung(*shaped, eves=np.arange(n), idleness=np.zeros(n))
     betas, rungs = [0.0], [rung]
@@ -106,7 +116,7 @@ def climb_ladder(
         pass
     finally:
         loop.end_stage()
-    return _record(climb, betas, rungs)
+    return _record(model, climb, betas, rungs)
 
 
 def _next_rung(
@@ -115,46 +125,45 @@ def _next_rung(
     """Resample chains within their islands, start each from one of its parent's states, burn in, keep."""
     rng = key.generator()
     assert last.eves is not None and last.idleness is not None
-    log_weights = increments(last.log_likelihood.T, beta - last_beta)  # (n, m)
-    parent = _parents(log_weights, climb.n_islands, rng)
-    chosen = systematic_in_rows(log_weights[parent], rng.random(climb.n_chains), 1)[:, 0]
-    state = State(last.position[chosen, parent], last.log_prior[chosen, parent], last.log_likelihood[chosen, parent], None)
+    log_weights = increments(last.log_likelihood, beta - last_beta)  # (m, n)
+    best = log_weights.max(axis=0)
+    weights = np.exp(log_weights - np.where(best > -np.inf, best, 0.0))  # of a chain's states, beside its best
+    parent = _parents(best, weights, climb.n_islands, rng)
+    chosen = one_in_columns(weights.take(parent, axis=1), rng.random(climb.n_chains))
+    log_prior = None if last.log_prior is None else last.log_prior[chosen, parent]
+    state = State(last.position[chosen, parent], log_prior, last.log_likelihood[chosen, parent], None)
     eves = last.eves[parent]
-
-    # States of a chain are alike: as many of them as a covariance can want are enough.
-    thin = slice(None, None, max(1, last.log_likelihood.size // ENOUGH))
-    groups = last.position[thin].swapaxes(0, 1).reshape(climb.n_islands, -1, model.n_dimensions)
-    weights = np.exp(log_weights[:, thin] - log_weights.max()).reshape(climb.n_islands, -1)
-    centre = state.position[0]
-    tuning = Moments.of(groups, weights, centre).of_others().tuning(centre, 1.0)
+    tuning = _tuning(climb, last, log_weights, state, any(kernel.needs_tuning for kernel in choice.kernels))
     start = Start(state, eves, tuning, last.idleness[parent])
-    burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop)
+    burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop, last_only=True)
 
     idleness, idle = burnt.idleness, idle_share(burnt.idleness)
-    state = State(burnt.position[-1], burnt.log_prior[-1], burnt.log_likelihood[-1], None)
+    log_prior = None if burnt.log_prior is None else burnt.log_prior[-1]
+    state = State(burnt.position[-1], log_prior, burnt.log_likelihood[-1], None)
     kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
     at_once = climb.burn_in.at_once
     kept, left = [], climb.n_kept
     while left > 0:  # in calls of the burn-in's size, which is compiled already
-        part = sweep(model, kernel, state, at_once, beta, tuning._replace(scale=np.float64(scale)), rng, loop)
+        scaled = tuning._replace(scale=np.float64(scale))
+        part = sweep(model, kernel, state, at_once, beta, scaled, rng, loop, priors=False)
         idleness = still_idle(idleness, state, part)
-        state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+        state = part.last
         kept.append(part)
         left -= at_once
         loop.tick(f"kept states  acceptance {part.acceptance:.2f}")
     position, log_prior, log_likelihood = (
-        np.concatenate([getattr(part, name) for part in kept])[: climb.n_kept]
-        for name in ("position", "log_prior", "log_likelihood")
+        _together([getattr(part, name) for part in kept], climb.n_kept) for name in ("position", "log_prior", "log_likelihood")
     )
     acceptance = float(np.mean([part.acceptance for part in kept]))
     n_moves = burnt.n_moves + at_once * len(kept)
     return _Rung(position, log_prior, log_likelihood, acceptance, burnt.correlation, burnt.memory, n_moves, eves, idleness, idle)
 
 
-def _parents(log_weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Which chain each chain goes on from: one of its island, by the mean weight of the states there."""
-    n = len(log_weights)
-    by_chain = log_mean_exp(log_weights, axis=1).reshape(n_islands, -1)
+    n = len(best)
+    with np.errstate(divide="ignore"):
+        by_chain = (best + np.log(weights.mean(axis=0))).reshape(n_islands, -1)
     alive = (by_chain > -np.inf).any(axis=1)
     island = np.where(alive, np.arange(n_islands), rng.choice(np.flatnonzero(alive), n_islands))  # a dead one takes another's
     size = n // n_islands
@@ -162,16 +171,38 @@ def _parents(log_weights: Array, n_islands: int, rng: np.random.Generator) -> ND
     return np.asarray((island[:, None] * size + within).ravel(), dtype=np.int64)
 
 
+def _tuning(climb: Climb, last: _Rung, log_weights: Array, state: State, for_moves: bool) -> Tuning:
+    """The shape of the next rung as each island's others have it; none where no kernel asks for it."""
+    d = last.position.shape[-1]
+    if not for_moves:
+        unit = np.broadcast_to(np.eye(d), (climb.n_islands, d, d))
+        return Tuning(np.zeros((climb.n_islands, d)), unit, unit, np.float64(1.0))
+    # States of a chain are alike: as many of them as a covariance can want are enough.
+    thin = slice(None, None, max(1, last.log_likelihood.size // ENOUGH))
+    groups = last.position[thin].swapaxes(0, 1).reshape(climb.n_islands, -1, d)
+    weights = np.exp(log_weights[thin].T - log_weights.max()).reshape(climb.n_islands, -1)
+    centre = state.position[0]
+    return Moments.of(groups, weights, centre).of_others().tuning(centre, 1.0)
+
+
+def _together(parts: list[Any], n: int) -> Any:
+    """The first n states of several parts; None if some are not known."""
+    if any(part is None for part in parts):
+        return None
+    return parts[0][:n] if len(parts) == 1 else np.concatenate(parts)[:n]
+
+
 def _without_points(rung: _Rung) -> _Rung:
-    return _Rung(**{**vars(rung), "position": np.empty(0), "log_prior": np.empty(0)})
+    return _Rung(**{**vars(rung), "position": np.empty(0), "log_prior": None})
 
 
-def _record(climb: Climb, betas: list[float], rungs: list[_Rung]) -> PathRun:
+def _record(model: Model, climb: Climb, betas: list[float], rungs: list[_Rung]) -> PathRun:
     last = rungs[-1]
+    position = last.position.reshape(-1, model.n_dimensions)
     final = Draws(
-        last.position.reshape(-1, last.position.shape[-1]),
+        position,
         last.log_likelihood.ravel(),
-        last.log_prior.ravel(),
+        log_prior_at(model, position) if last.log_prior is None else last.log_prior.ravel(),
         n_drawn=last.log_likelihood.size,
         log_weight=np.zeros(last.log_likelihood.size),
         chain=np.tile(np.arange(climb.n_chains), climb.n_kept),

@@ -221,11 +221,14 @@ def _islands(rung: Rung, log_weights: Array, n_particles: int, n_islands: int, k
 
 
 def move_until_forgotten(
-    model: Model, start: Start, beta: float, choice: Choice, moves: Moves, key: Key, loop: Loop
+    model: Model, start: Start, beta: float, choice: Choice, moves: Moves, key: Key, loop: Loop, last_only: bool = False
 ) -> Rung:
-    """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours."""
+    """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours.
+
+    With `last_only` the states on the way are not kept, nor a log prior that no kernel needs (it is None).
+    """
     state = start.state
-    n = len(state.log_prior)
+    n = len(state.log_likelihood)
     rng = key.generator()
     before_moves = _centred(start.tuning, state)
     parts: list[Swept] = []
@@ -235,13 +238,13 @@ def move_until_forgotten(
         kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
         before, spent = left, loop.n_likelihood + GRADIENT_COST * loop.n_gradient
         tuning = start.tuning._replace(scale=np.float64(scale))
-        part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop)
+        part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop, priors=not last_only)
         parts.append(part)
         n_moves += moves.at_once
         loop.tick(f"moves {n_moves}  acceptance {part.acceptance:.2f}")
         choice.scales[choice.current] = kernel.next_scale(scale, part.acceptance)
         idleness = still_idle(idleness, state, part)
-        state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+        state = part.last
         left, memory = _correlations(before_moves, _centred(start.tuning, state))
         cost = (loop.n_likelihood + GRADIENT_COST * loop.n_gradient - spent) / n
         lefts.append(left)
@@ -253,15 +256,20 @@ def move_until_forgotten(
         if n_short >= moves.at_most:
             break
         kernel, scale = choice.kernels[choice.current], choice.scales[choice.current] * choice.shorter
-        part = sweep(model, kernel, state, moves.at_once, beta, start.tuning._replace(scale=np.float64(scale)), rng, loop)
+        tuning = start.tuning._replace(scale=np.float64(scale))
+        part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop, priors=not last_only)
         parts.append(part)
         n_short += moves.at_once
         if idle.any():
             moved = float(np.mean(_moved(state, part)[idle]))
             choice.shorter = float(np.clip(choice.shorter * (0.5 if moved < 0.25 else 1.5 if moved > 0.75 else 1.0), 0.002, 0.5))
         idleness = np.where(_moved(state, part), 0.0, idleness)
-        state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
-    stacked = [np.concatenate([getattr(part, name) for part in parts]) for name in Swept._fields[:3]]
+        state = part.last
+    stacked: list[Any]
+    if last_only:
+        stacked = [None if field is None else field[None] for field in state[:3]]
+    else:
+        stacked = [np.concatenate([getattr(part, name) for part in parts]) for name in Swept._fields[:3]]
     acceptance = float(np.mean([part.acceptance for part in parts]))
     n_moves += n_short
     return Rung(stacked[0], stacked[1], stacked[2], start.eves, acceptance, left, memory, n_moves, idleness)
@@ -274,7 +282,9 @@ def idle_share(idleness: Array) -> float:
 
 def still_idle(idleness: Array, before: State, part: Swept) -> Array:
     """The idleness of particles after some moves: nothing for those that moved, more for the others."""
-    longer = -len(part.log_prior) * np.log1p(-min(part.acceptance, 0.99))
+    if part.acceptance == 1.0:  # nothing is ever refused: Gibbs sweeps
+        return np.zeros_like(idleness)
+    longer = -len(part.log_likelihood) * np.log1p(-min(part.acceptance, 0.99))
     return np.where(_moved(before, part), 0.0, idleness + longer)
 
 

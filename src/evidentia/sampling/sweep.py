@@ -13,43 +13,66 @@ from evidentia.records import Array
 from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
+from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size, log_prior_at, parameters_at, positions_of
 
 
 class Swept(NamedTuple):
     """States after each of m moves of n points (leading axes m, n), and how the moves went."""
 
     position: Array
-    log_prior: Array
+    log_prior: Any  # None where it was not asked for
     log_likelihood: Array
     acceptance: float
 
+    @property
+    def last(self) -> State:
+        """Where the points stand now."""
+        log_prior = None if self.log_prior is None else self.log_prior[-1]
+        return State(self.position[-1], log_prior, self.log_likelihood[-1], None)
+
 
 def sweep(
-    model: Model, kernel: Kernel, start: State, n_moves: int, beta: float, tuning: Tuning, rng: np.random.Generator, loop: Loop
+    model: Model,
+    kernel: Kernel,
+    start: State,
+    n_moves: int,
+    beta: float,
+    tuning: Tuning | None,
+    rng: np.random.Generator,
+    loop: Loop,
+    priors: bool = True,
 ) -> Swept:
     """Move every point `n_moves` times and keep every state.
 
-    Compiled once for a model, a kernel, a number of moves and of points; beta, tuning, noise and data are arguments.
+    Compiled once for a model, a kernel, a number of moves and of points; beta, tuning, noise and data are arguments. Sweeps that
+    read no prior can do without its values, which would take as long as the sweeps: without `priors` their `log_prior` is None.
     """
-    n = start.position.shape[0]
+    n, log_prior = start.position.shape[0], start.log_prior
+    priors = priors or not kernel.moves_parameters
+    if kernel.moves_parameters:
+        log_prior, tuning = None, None  # every array that is handed over costs its time, read or not
+    elif log_prior is None:
+        log_prior = log_prior_at(model, start.position)
     noise = kernel.noise(rng, n_moves, n, model, beta)
-    args = (start.position, start.log_prior, start.log_likelihood, noise, tuning, np.float64(beta))
+    args = (start.position, log_prior, start.log_likelihood, noise, tuning, np.float64(beta))
     if model.is_black_box:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            out = _moves(NumpyWorld(model, loop), kernel, *args)
+            out = _moves(NumpyWorld(model, loop), kernel, priors, *args)
     else:
         core, block = model.core, block_size(model.data_size)
 
         def build() -> Callable[..., Any]:
             def run(data: Any, hyper: Any, *rest: Any) -> Any:
-                return _moves(JaxWorld(core, data, hyper, block), kernel, *rest)
+                return _moves(JaxWorld(core, data, hyper, block), kernel, priors, *rest)
 
             return run
 
         with jax.enable_x64(True):
-            out = jax.tree.map(np.asarray, core.compiled(("sweep", kernel), build)(model.data, model.hyper, *args))
+            compiled = core.compiled(("sweep" if priors else "sweep without priors", kernel), build)
+            out = jax.tree.map(np.asarray, compiled(model.data, model.hyper, *args))
     position, log_prior, log_likelihood, acceptance, n_likelihood, n_gradient, n_bad, bad = out
+    if kernel.moves_parameters:
+        position = position.swapaxes(1, 2)
     if not model.is_black_box:  # a black box counts its own calls
         loop.count(n_likelihood=int(np.sum(n_likelihood)), n_gradient=int(np.sum(n_gradient)))
     if np.sum(n_bad):
@@ -62,25 +85,24 @@ def sweep(
 def _moves(
     world: World,
     kernel: Kernel,
+    priors: bool,
     position: Any,
     log_prior: Any,
     log_likelihood: Any,
     noise: Any,
-    tuning: Tuning,
+    tuning: Any,
     beta: Any,
 ) -> Any:
-    state = State(position, log_prior, log_likelihood, world.xp.zeros((position.shape[0], 0)))
-    state = kernel.init(world, state, beta)
+    start = parameters_at(world, position) if kernel.moves_parameters else position
+    state = kernel.init(world, State(start, log_prior, log_likelihood, None), beta)
 
     def one(state: State, noise: Any) -> Any:
         state, info = kernel.step(world, state, noise, tuning, beta)
-        kept = (state.position, state.log_prior, state.log_likelihood, world.xp.mean(info.acceptance))
-        counted = (
-            world.xp.asarray(info.n_likelihood),
-            world.xp.asarray(info.n_gradient),
-            world.xp.asarray(info.n_bad),
-            info.bad_position,
-        )
+        position, log_prior, bad = state.position, state.log_prior, info.bad_position
+        if kernel.moves_parameters:
+            (position, log_prior), (bad, _) = positions_of(world, position), positions_of(world, bad)
+        kept = (position, log_prior if priors else None, state.log_likelihood, world.xp.mean(info.acceptance))
+        counted = (world.xp.asarray(info.n_likelihood), world.xp.asarray(info.n_gradient), world.xp.asarray(info.n_bad), bad)
         return state, kept + counted
 
     return world.scan(one, state, noise)[1]

@@ -121,6 +121,32 @@ class JaxWorld:
         return jax.lax.fori_loop(0, n, lambda _, c: body(c), carry)
 
 
+def parameters_at(world: World, position: Any) -> dict[str, Any]:
+    """The parameters of a batch of vectors, for a kernel that moves those; its conditionals are JAX functions, so is this."""
+    assert isinstance(world, JaxWorld)
+    return jax.vmap(lambda u: world.core.space.constrain(u, world.data, world.hyper)[0])(position)
+
+
+def positions_of(world: World, params: dict[str, Any]) -> tuple[Any, Any]:
+    """The vectors of parameters with any leading axes, as (d, ...), and their log priors, as (...).
+
+    Coordinate by coordinate is how compiled code writes fastest, and how NumPy reads a view of shape (..., d) fastest.
+    """
+    assert isinstance(world, JaxWorld)
+    space, data, hyper = world.core.space, world.data, world.hyper
+
+    def one(params: dict[str, Any]) -> tuple[Any, Any]:
+        parts = space.coordinates(params, data, hyper)
+        log_prior = space.constrain(jnp.concatenate(parts), data, hyper)[1]
+        return parts, jnp.where(jnp.isfinite(log_prior), log_prior, -jnp.inf)
+
+    site = space.sites[0]
+    for _ in range(params[site.name].ndim - len(site.shape)):
+        one = jax.vmap(one)
+    parts, log_prior = one(params)
+    return jnp.concatenate([jnp.moveaxis(part, -1, 0) for part in parts]), log_prior
+
+
 @dataclass(frozen=True)
 class NumpyWorld:
     """Plain NumPy around a black-box likelihood; it counts the points that it really asks about."""
@@ -185,3 +211,9 @@ def constrain_batch(model: Model, position: Any) -> tuple[dict[str, np.ndarray],
     with jax.enable_x64(True):
         params, log_prior = core.compiled("constrain", build)(filled, model.data, model.hyper)
     return {k: np.asarray(v)[:n] for k, v in params.items()}, np.asarray(log_prior)[:n]
+
+
+def log_prior_at(model: Model, position: Any) -> np.ndarray:
+    """Log prior densities at a batch of unconstrained points, -inf where there is none."""
+    log_prior = constrain_batch(model, position)[1]
+    return np.where(np.isfinite(log_prior), log_prior, -np.inf)

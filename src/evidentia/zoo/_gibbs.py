@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 import numpyro.distributions as dist
 from jax.scipy.linalg import solve_triangular
 
@@ -22,6 +23,9 @@ def normal_block(name: str, moments: Callable[..., tuple[Any, Any]]) -> Conditio
     def noise(rng: Any, shape: tuple[int, ...], beta: Any, data: Any, hyper: Any) -> Any:
         return rng.standard_normal(shape)
 
+    def noise_into(rng: Any, out: Any, betas: Any, data: Any, hyper: Any) -> None:
+        rng.standard_normal(out=out)
+
     def draw(noise: Any, params: Any, beta: Any, data: Any, hyper: Any) -> dict[str, Any]:
         mean, precision = moments(params, beta, data, hyper)
         return {name: mean + noise / jnp.sqrt(precision)}
@@ -30,7 +34,7 @@ def normal_block(name: str, moments: Callable[..., tuple[Any, Any]]) -> Conditio
         mean, precision = moments(params, beta, data, hyper)
         return dist.Normal(mean, 1.0 / jnp.sqrt(precision)).log_prob(params[name])
 
-    return Conditional((name,), noise, draw, log_density)
+    return Conditional((name,), noise, draw, log_density, noise_into)
 
 
 def normal_vector_block(name: str, size: int, moments: Callable[..., tuple[Any, Any]]) -> Conditional:
@@ -45,6 +49,9 @@ def normal_vector_block(name: str, size: int, moments: Callable[..., tuple[Any, 
     def noise(rng: Any, shape: tuple[int, ...], beta: Any, data: Any, hyper: Any) -> Any:
         return rng.standard_normal((*shape, size))
 
+    def noise_into(rng: Any, out: Any, betas: Any, data: Any, hyper: Any) -> None:
+        rng.standard_normal(out=out)
+
     def draw(noise: Any, params: Any, beta: Any, data: Any, hyper: Any) -> dict[str, Any]:
         mean, factor = mean_and_factor(params, beta, data, hyper)
         # Inverted once where it is the same for all points; solving for each point's noise would take ten times as long.
@@ -56,7 +63,7 @@ def normal_vector_block(name: str, size: int, moments: Callable[..., tuple[Any, 
         standard = factor.T @ (params[name] - mean)
         return jnp.sum(jnp.log(jnp.diagonal(factor))) - 0.5 * (size * LOG_TWO_PI + standard @ standard)
 
-    return Conditional((name,), noise, draw, log_density)
+    return Conditional((name,), noise, draw, log_density, noise_into)
 
 
 def gamma_block(name: str, shape_of: Callable[..., Any], rate_of: Callable[..., Any]) -> Conditional:
@@ -65,6 +72,10 @@ def gamma_block(name: str, shape_of: Callable[..., Any], rate_of: Callable[..., 
     def noise(rng: Any, shape: tuple[int, ...], beta: Any, data: Any, hyper: Any) -> Any:
         return rng.standard_gamma(shape_of(beta, data, hyper), shape)
 
+    def noise_into(rng: Any, out: Any, betas: Any, data: Any, hyper: Any) -> None:
+        for row, concentration in zip(out, np.asarray(shape_of(betas, data, hyper)), strict=True):
+            rng.standard_gamma(concentration, out=row)
+
     def draw(noise: Any, params: Any, beta: Any, data: Any, hyper: Any) -> dict[str, Any]:
         return {name: noise / rate_of(params, beta, data, hyper)}
 
@@ -72,4 +83,4 @@ def gamma_block(name: str, shape_of: Callable[..., Any], rate_of: Callable[..., 
         concentration, rate = shape_of(beta, data, hyper), rate_of(params, beta, data, hyper)
         return dist.Gamma(concentration, rate).log_prob(params[name])
 
-    return Conditional((name,), noise, draw, log_density)
+    return Conditional((name,), noise, draw, log_density, noise_into)

@@ -139,8 +139,8 @@ def _conditionals(conjugate: bool) -> tuple[Conditional, ...]:
     def tau_rate(params: Any, beta: Any, data: Any, hyper: Any) -> Any:
         squares = beta * _squares(params, data)
         if conjugate:
-            line = jnp.stack([params["intercept"], params["slope"]])
-            squares = squares + jnp.sum(hyper["precisions"] * (line - hyper["mean"]) ** 2)
+            for i, name in enumerate(("intercept", "slope")):
+                squares = squares + hyper["precisions"][i] * (params[name] - hyper["mean"][i]) ** 2
         return hyper["rate"] + 0.5 * squares
 
     return normal_block("intercept", intercept), normal_block("slope", slope), gamma_block("tau", tau_shape, tau_rate)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import jax
 import numpy as np
 
 from evidentia.model import Model
@@ -17,7 +18,10 @@ from evidentia.sampling.world import World
 
 
 class State(NamedTuple):
-    """A batch of points and what is known there; `gradient` has width 0 for kernels that use none."""
+    """A batch of points and what is known there; `gradient` has width 0 for kernels that use none.
+
+    Between the steps of a kernel that moves parameters, `position` is their dictionary and `log_prior` is not kept up.
+    """
 
     position: Any
     log_prior: Any
@@ -71,12 +75,13 @@ class Info(NamedTuple):
 class Kernel(Protocol):
     """A Markov kernel for the density prior x likelihood^beta of the unconstrained vector.
 
-    What it needs beyond the likelihood: gradients, tuning by draws, the prior's density at the state that it moves.
+    What it needs beyond the likelihood: gradients, tuning by draws. `moves_parameters`: its steps take and give the parameters
+    themselves instead of the vector, and read no prior; whoever calls them translates once before and once after.
     """
 
     needs_gradient: ClassVar[bool]
     needs_tuning: ClassVar[bool]
-    needs_prior: ClassVar[bool]
+    moves_parameters: ClassVar[bool]
 
     def first_scale(self, n_dimensions: int) -> float:
         """Where tuning of the scale begins."""
@@ -108,12 +113,13 @@ def screen(xp: Any, position: Any, log_likelihood: Any) -> tuple[Any, Any, Any]:
     """The log likelihood with NaN and +inf made impossible, how many there were, and where the last one was.
 
     The sweep cannot raise from compiled code, so it rejects such a point and reports it; the host then raises (or
-    counts, for `zero_where_nan`).
+    counts, for `zero_where_nan`). `position` may be a dictionary of parameters.
     """
     bad = xp.isnan(log_likelihood) | (log_likelihood == xp.inf)
     # A maximum of floats is what compilers do fast; an argmax took a third of a Gibbs sweep.
     last = xp.max(xp.where(bad, xp.arange(bad.shape[0], dtype=float), 0.0)).astype(int)
-    return xp.where(bad, -xp.inf, log_likelihood), xp.sum(bad), position[last]
+    where = jax.tree.map(lambda part: part[last], position)
+    return xp.where(bad, -xp.inf, log_likelihood), xp.sum(bad), where
 
 
 def accept(

@@ -32,7 +32,7 @@ class CrankNicolson:
     degrees_of_freedom: int = 5
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = True
-    needs_prior: ClassVar[bool] = True
+    moves_parameters: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
         """Nearly independent proposals in few dimensions, shorter ones in many, to begin with."""

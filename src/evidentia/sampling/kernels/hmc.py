@@ -26,7 +26,7 @@ class HMC:
     max_leaps: int = 24
     needs_gradient: ClassVar[bool] = True
     needs_tuning: ClassVar[bool] = True
-    needs_prior: ClassVar[bool] = True
+    moves_parameters: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
         """Step sizes fall like d^(-1/4)."""

@@ -23,7 +23,7 @@ class RandomWalk:
     acceptance: float = 0.3
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = True
-    needs_prior: ClassVar[bool] = True
+    moves_parameters: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
         """The scaling of Roberts, Gelman & Gilks for a Gaussian target."""

@@ -26,7 +26,7 @@ class Slice:
     max_shrink: int = 40
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = True
-    needs_prior: ClassVar[bool] = True
+    moves_parameters: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
         """An interval of about four standard deviations."""

@@ -32,7 +32,7 @@ class ComponentWalk:
     exponent: float = 0.0
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = False
-    needs_prior: ClassVar[bool] = True
+    moves_parameters: ClassVar[bool] = False
 
     def first_scale(self, n_dimensions: int) -> float:
         """All coordinates move."""

@@ -178,8 +178,8 @@ def report(result: dict[str, Any]) -> str:
             common.table(["parts, CPU ms", "noise", "compiled", "the rest"], rows),
             f"Bar: at most {BAR:g} times, for the sweeps: the first three lines. The walk goes through 25 rungs in a call. "
             "The climb asks at every rung from which states its chains go on, whether they have forgotten where they were, and "
-            f"what to keep: work in NumPy that takes {at_a_rung['the rest']:.1f} ms a rung, beside {at_a_rung['noise']:.1f} ms of "
-            "noise, and grows less than the number of sweeps.",
+            f"what to keep: work in NumPy that takes {at_a_rung['the rest']:.1f} ms a rung, beside {at_a_rung['noise']:.1f} ms "
+            "of noise, and grows less than the number of sweeps.",
             f"Load when it was measured: {result['load']}.",
         ]
     )

@@ -25,10 +25,11 @@ from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.resampling import systematic_in_rows
 from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
+from evidentia.sampling.idle import still_idle
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule, progress_of
-from evidentia.sampling.population import Choice, Moves, Start, idle_share, increments, move_until_forgotten, still_idle
+from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
 from evidentia.seeding import Key
@@ -130,7 +131,7 @@ def _next_rung(
     start = Start(state, eves, tuning, last.idleness[parent])
     burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop)
 
-    idleness, idle = burnt.idleness, idle_share(burnt.idleness)
+    idleness, idle = burnt.idleness, burnt.unmoved
     state = State(burnt.position[-1], burnt.log_prior[-1], burnt.log_likelihood[-1], None)
     kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
     at_once = climb.burn_in.at_once

@@ -13,6 +13,7 @@ from evidentia.records import Array
 from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop
+from evidentia.sampling.path import tempered
 from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
 
 
@@ -26,15 +27,26 @@ class Swept(NamedTuple):
 
 
 def sweep(
-    model: Model, kernel: Kernel, start: State, n_moves: int, beta: float, tuning: Tuning, rng: np.random.Generator, loop: Loop
+    model: Model,
+    kernel: Kernel,
+    start: State,
+    n_moves: int,
+    beta: float,
+    tuning: Tuning,
+    rng: np.random.Generator,
+    loop: Loop,
+    floor: Array | None = None,
 ) -> Swept:
     """Move every point `n_moves` times and keep every state.
 
-    Compiled once for a model, a kernel, a number of moves and of points; beta, tuning, noise and data are arguments.
+    With a `floor`, one for each block of the tuning, moves to where the log target is less than that above the log frame are
+    refused: points that start above it stay above it, and are moved in a way that leaves the target invariant there if the kernel
+    is reversible. Compiled once for a model, a kernel, a number of moves and of points (and with a floor or without); beta, tuning,
+    floor, noise and data are arguments.
     """
     n = start.position.shape[0]
     noise = kernel.noise(rng, n_moves, n, model, beta)
-    args = (start.position, start.log_prior, start.log_likelihood, noise, tuning, np.float64(beta))
+    args = (start.position, start.log_prior, start.log_likelihood, noise, tuning, np.float64(beta), floor)
     if model.is_black_box:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             out = _moves(NumpyWorld(model, loop), kernel, *args)
@@ -68,12 +80,14 @@ def _moves(
     noise: Any,
     tuning: Tuning,
     beta: Any,
+    floor: Any,
 ) -> Any:
     state = State(position, log_prior, log_likelihood, world.xp.zeros((position.shape[0], 0)))
     state = kernel.init(world, state, beta)
 
     def one(state: State, noise: Any) -> Any:
-        state, info = kernel.step(world, state, noise, tuning, beta)
+        moved, info = kernel.step(world, state, noise, tuning, beta)
+        state = moved if floor is None else _above(world, state, moved, tuning, beta, floor)
         kept = (state.position, state.log_prior, state.log_likelihood, world.xp.mean(info.acceptance))
         counted = (
             world.xp.asarray(info.n_likelihood),
@@ -84,3 +98,16 @@ def _moves(
         return state, kept + counted
 
     return world.scan(one, state, noise)[1]
+
+
+def _above(world: World, state: State, moved: State, tuning: Tuning, beta: Any, floor: Any) -> State:
+    """The moved points where they stand above the floor, and the points before the move where not."""
+    xp = world.xp
+    height = tempered(moved.log_prior, moved.log_likelihood, beta, xp) - tuning.log_frame(moved.position, xp)
+    stays = (height.reshape(len(floor), -1) >= floor[:, None]).reshape(-1)
+    return State(
+        xp.where(stays[:, None], moved.position, state.position),
+        xp.where(stays, moved.log_prior, state.log_prior),
+        xp.where(stays, moved.log_likelihood, state.log_likelihood),
+        xp.where(stays[:, None], moved.gradient, state.gradient),
+    )

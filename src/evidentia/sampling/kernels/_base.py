@@ -15,6 +15,9 @@ from evidentia.model import Model
 from evidentia.sampling.path import tempered
 from evidentia.sampling.world import World
 
+# Degrees of freedom of the Student t that stands for the draws: tails heavy enough for most posteriors.
+FRAME_DEGREES = 5
+
 
 class State(NamedTuple):
     """A batch of points and what is known there; `gradient` has width 0 for kernels that use none."""
@@ -51,6 +54,12 @@ class Tuning(NamedTuple):
         """The points whose white coordinates are z."""
         k, d = self.mean.shape
         return (self.shape(z).reshape(k, -1, d) + self.mean[:, None, :]).reshape(-1, d)
+
+    def log_frame(self, position: Any, xp: Any) -> Any:
+        """The log density, up to a constant, of a Student t with this mean and shape, each point under its block's."""
+        z = self.whiten(position)
+        nu, d = FRAME_DEGREES, position.shape[1]
+        return -0.5 * (nu + d) * xp.log1p(xp.sum(z * z, axis=1) / nu)
 
     def pull(self, gradient: Any) -> Any:
         """Gradients with respect to the white coordinates."""

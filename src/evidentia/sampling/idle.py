@@ -1,0 +1,163 @@
+"""Idle particles: the few that steps which suit the rest do not move, and short moves for them and their like alone.
+
+A few particles in a narrow mode, or in the neck of a funnel, may not be moved at all by steps that suit the others, and no
+correlation over the whole population shows it; as the likelihood sharpens they fall behind and the mode is lost (0.7 nats, with
+nothing to see, on two modes in ten dimensions whose widths were as 7 to 4). So every particle's idleness is counted: how
+improbable it is, as -log, that moves of the mean acceptance left it in place for so long.
+
+*Who moves.* Moves of particles chosen for having stood still would not leave the target invariant: standing still is the
+particle's own history. A region of space is another matter. A reversible kernel whose moves out of a region R are refused is
+reversible for the target within R, and those outside stay where they are; the whole is invariant. R is where the target is high
+above the frame that shapes the moves,
+
+    R = { x : log target(x) - log frame(x) >= floor },
+
+because that ratio is what moves of all lengths are accepted by (proposals are reversible for the frame, a Student t, and accepted
+by the ratio's ratio): the idle are those with the highest. Measured on narrow modes, funnels, hierarchies and poles, the region that
+holds nine tenths of the idle holds hardly anyone else, also where Hamiltonian moves are the ones that fail.
+
+*Whose floor.* An island's floor is a low quantile of the ratio among the *other* islands' idle particles, in the island's own frame,
+for the reason that its frame is shaped by the others: what a particle did must not decide where it may go. Where no other island
+has any, the region is all of space.
+
+*Cost.* That of the particles in the region, gathered into small batches of one size (one more shape to compile); where the region
+holds most of them, all are moved and the others' moves forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evidentia.model import Model
+from evidentia.records import Array
+from evidentia.sampling.kernels._base import Kernel, State, Tuning
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.path import tempered
+from evidentia.sampling.sweep import Swept, sweep
+from evidentia.seeding import Key
+
+BoolArray = NDArray[np.bool_]
+
+# A particle is idle when moves of the mean acceptance would have left it in place so long with this probability, exp(-IDLE).
+IDLE = float(np.log(1e6))
+# The share of idle particles from which those in the region make short moves: so many at least, so many at once.
+IDLE_SHARE = 0.0005
+SHORT, AT_ONCE = 8, 4
+# The share of the other islands' idle particles that a region leaves out: the few that stood still by chance would widen it.
+LEFT_OUT = 0.1
+# Batches hold this part of an island.
+BATCH = 32
+# How short moves are, as a part of a kernel's first scale: at first and at most, and at least.
+LONGEST, SHORTEST = 0.5, 0.001
+
+
+class Roused(NamedTuple):
+    """Particles after short moves; the part of the usual length that suited them; the share that even those did not move."""
+
+    state: State
+    shorter: float
+    unmoved: float
+    n_moves: int
+
+
+def still_idle(idleness: Array, before: State, part: Swept) -> Array:
+    """The idleness of particles after some moves: nothing for those that moved, more for the others."""
+    longer = -len(part.log_prior) * np.log1p(-min(part.acceptance, 0.99))
+    return np.where(_moved(before.position, part.position[-1]), 0.0, idleness + longer)
+
+
+def rouse(
+    model: Model,
+    kernel: Kernel,
+    state: State,
+    idleness: Array,
+    beta: float,
+    tuning: Tuning,
+    shorter: float,
+    at_most: int,
+    key: Key,
+    loop: Loop,
+) -> Roused:
+    """Short moves for the idle and their like, if there are more than a few, until they move."""
+    idle = idleness > IDLE
+    # A kernel that nothing tunes (Gibbs) has no shorter moves.
+    if idle.mean() <= IDLE_SHARE or not kernel.needs_tuning:
+        return Roused(state, shorter, 0.0, 0)
+    floor = floors(tuning, state, idle, beta)
+    members = above_frame(tuning, state, beta) >= np.repeat(floor, len(idle) // len(floor))
+    start, idle = state, idle & members
+    rng, scale = key.generator(), kernel.first_scale(model.n_dimensions)
+    n_moves = 0
+    while n_moves < SHORT or (np.mean(idle) > IDLE_SHARE and n_moves < at_most):
+        short = tuning._replace(scale=np.float64(scale * shorter))
+        before = state
+        state = _move_members(model, kernel, state, members, beta, short, floor, rng, loop)
+        n_moves += AT_ONCE
+        if idle.any():
+            moved = float(np.mean(_moved(before.position, state.position)[idle]))
+            shorter = float(np.clip(shorter * (0.5 if moved < 0.4 else 1.5 if moved > 0.9 else 1.0), SHORTEST, LONGEST))
+        idle = idle & ~_moved(start.position, state.position)
+        loop.tick(f"short moves {n_moves}")
+    return Roused(state, shorter, float(np.mean(idle)), n_moves)
+
+
+def above_frame(tuning: Tuning, state: State, beta: float) -> Array:
+    """How far the log target stands above the log frame at each particle, up to a constant."""
+    target = tempered(state.log_prior, state.log_likelihood, beta, np)
+    return np.asarray(target - tuning.log_frame(state.position, np))
+
+
+def floors(tuning: Tuning, state: State, idle: BoolArray, beta: float) -> Array:
+    """For each island, above which height over its frame all but a few of the other islands' idle particles stand."""
+    k = len(tuning.mean)
+    which = np.flatnonzero(idle)
+    some = State(*(np.concatenate([field[which]] * k) for field in state[:3]), None)
+    height = above_frame(tuning, some, beta).reshape(k, -1)
+    home = which // (len(idle) // k)
+    found = np.full(k, -np.inf)
+    for island in range(k):
+        others = height[island, home != island]
+        if others.size:
+            found[island] = np.quantile(others, LEFT_OUT, method="lower")
+    return found
+
+
+def _move_members(
+    model: Model,
+    kernel: Kernel,
+    state: State,
+    members: BoolArray,
+    beta: float,
+    tuning: Tuning,
+    floor: Array,
+    rng: np.random.Generator,
+    loop: Loop,
+) -> State:
+    """Moves of the members, which stay above the floor; the others keep their places."""
+    k = len(floor)
+    by_island = members.reshape(k, -1)
+    n_island, most = by_island.shape[1], int(by_island.sum(axis=1).max())
+    # A black box compiles nothing and pays for every point: one batch as small as can be.
+    size = most if model.is_black_box else -(-n_island // BATCH)
+    if 2 * most > n_island:
+        size = n_island
+    order = np.argsort(~by_island, axis=1, kind="stable") + n_island * np.arange(k)[:, None]  # members come first
+    position, log_prior, log_likelihood = (np.array(field) for field in state[:3])
+    for begin in range(0, most, max(size, 1)):
+        # Every island has a place in the batch; those that run out of members fill it with others, which are not put back.
+        begin = min(begin, n_island - size)
+        batch = order[:, begin : begin + size].ravel()
+        some = State(state.position[batch], state.log_prior[batch], state.log_likelihood[batch], None)
+        part = sweep(model, kernel, some, AT_ONCE, beta, tuning, rng, loop, floor=floor)
+        kept = members[batch]
+        position[batch[kept]] = part.position[-1][kept]
+        log_prior[batch[kept]] = part.log_prior[-1][kept]
+        log_likelihood[batch[kept]] = part.log_likelihood[-1][kept]
+    return State(position, log_prior, log_likelihood, None)
+
+
+def _moved(before: Array, after: Array) -> BoolArray:
+    return np.asarray((after != before).any(axis=1))

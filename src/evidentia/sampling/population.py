@@ -162,13 +162,7 @@ def run_along_path(
             choice.rung += 1
             key_resample = key.child("resample", len(betas)) if resample else None
             islands = _islands(rung, log_weights, n_particles, n_islands, key_resample)
-            rung = move_until_forgotten(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop)
-            if not keep_all:
-                rung = rung._replace(
-                    position=rung.position[-1:],
-                    log_prior=rung.log_prior[-1:],
-                    log_likelihood=rung.log_likelihood[-1:],
-                )
+            rung = move_until_forgotten(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop, keep_all)
             if watch is not None:
                 watch(beta, rung, choice)
             # Only the last rung's points are wanted: those of a hundred rungs in a hundred dimensions would be a gigabyte.
@@ -221,9 +215,12 @@ def _islands(rung: Rung, log_weights: Array, n_particles: int, n_islands: int, k
 
 
 def move_until_forgotten(
-    model: Model, start: Start, beta: float, choice: Choice, moves: Moves, key: Key, loop: Loop
+    model: Model, start: Start, beta: float, choice: Choice, moves: Moves, key: Key, loop: Loop, keep_all: bool = False
 ) -> Rung:
-    """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours."""
+    """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours.
+
+    Short moves for the idle end the rung; with `keep_all` they count as part of its last move.
+    """
     state = start.state
     n = len(state.log_prior)
     rng = key.generator()
@@ -252,15 +249,14 @@ def move_until_forgotten(
         model, choice.for_short, state, idleness, beta, start.tuning, choice.shorter, moves.at_most, key.child("short"), loop
     )
     choice.shorter = roused.shorter
-    position, log_prior, log_likelihood = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in Swept._fields[:3]
-    )
-    if roused.n_moves:
-        position[-1], log_prior[-1], log_likelihood[-1], _ = roused.state
+    states = [field[None] for field in roused.state[:3]]
+    if keep_all:
+        earlier = [np.concatenate([part[i] for part in parts])[:-1] for i in range(3)]
+        states = [np.concatenate([before, last]) for before, last in zip(earlier, states, strict=True)]
     acceptance = float(np.mean([part.acceptance for part in parts]))
-    return Rung(
-        position, log_prior, log_likelihood, start.eves, acceptance, left, memory, n_moves, idleness, roused.unmoved
-    )
+    position, log_prior, log_likelihood = states
+    counted = acceptance, left, memory, n_moves
+    return Rung(position, log_prior, log_likelihood, start.eves, *counted, idleness, roused.unmoved)
 
 
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:

@@ -40,9 +40,8 @@ def sweep(
     """Move every point `n_moves` times and keep every state.
 
     With a `floor`, one for each block of the tuning, moves to where the log target is less than that above the log frame are
-    refused: points that start above it stay above it, and are moved in a way that leaves the target invariant there if the kernel
-    is reversible. Compiled once for a model, a kernel, a number of moves and of points (and with a floor or without); beta, tuning,
-    floor, noise and data are arguments.
+    refused: points that start above it stay above it, and a reversible kernel leaves the target invariant there. Compiled once
+    for a model, a kernel, a number of moves and of points, with a floor or without; all else is an argument.
     """
     n = start.position.shape[0]
     noise = kernel.noise(rng, n_moves, n, model, beta)

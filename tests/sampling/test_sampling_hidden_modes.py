@@ -7,22 +7,10 @@ from evidentia import evidence, zoo
 from evidentia.numerics.weights import Weights
 from evidentia.result import Level
 from evidentia.sampling.from_particles import look_from_particles
-from evidentia.sampling.kernels._base import State
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.population import still_idle
 from evidentia.sampling.proposals import Mixture, StudentT
-from evidentia.sampling.sweep import Swept
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
-
-
-def test_idleness_is_the_improbability_of_standing_still():
-    before = State(np.zeros((3, 2)), np.zeros(3), np.zeros(3), None)
-    after = np.zeros((4, 3, 2))
-    after[-1, 1, 0] = 0.1  # only the second particle moved in these four moves
-    part = Swept(after, np.zeros((4, 3)), np.zeros((4, 3)), 0.5)
-    found = still_idle(np.array([1.0, 1.0, 0.0]), before, part)
-    np.testing.assert_allclose(found, [1.0 + 4 * np.log(2.0), 0.0, 4 * np.log(2.0)])
 
 
 @pytest.mark.slow

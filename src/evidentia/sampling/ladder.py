@@ -25,10 +25,11 @@ from evidentia.model import Model
 from evidentia.numerics.resampling import one_in_columns, systematic_in_rows
 from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
+from evidentia.sampling.idle import still_idle
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule, progress_of
-from evidentia.sampling.population import Choice, Moves, Start, idle_share, increments, move_until_forgotten, still_idle
+from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
 from evidentia.sampling.world import log_prior_at
@@ -135,9 +136,9 @@ def _next_rung(
     eves = last.eves[parent]
     tuning = _tuning(climb, last, log_weights, state, any(kernel.needs_tuning for kernel in choice.kernels))
     start = Start(state, eves, tuning, last.idleness[parent])
-    burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop, last_only=True)
+    burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop, priors=False)
 
-    idleness, idle = burnt.idleness, idle_share(burnt.idleness)
+    idleness, idle = burnt.idleness, burnt.unmoved
     log_prior = None if burnt.log_prior is None else burnt.log_prior[-1]
     state = State(burnt.position[-1], log_prior, burnt.log_likelihood[-1], None)
     kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]

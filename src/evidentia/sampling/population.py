@@ -8,10 +8,7 @@ correlation, over coordinates and the log likelihood, between start and present 
 used as long as it gets there by itself; if it labours, the next one (a gradient kernel, when the model has gradients) is
 tried on the same rung, and whichever forgets faster for its cost serves the rungs that follow.
 
-A few particles in a mode of their own may not be moved at all by steps that suit the rest, and no correlation over the whole
-population shows it; as the likelihood sharpens they fall behind and the mode is lost (0.7 nats, with nothing to see, on two modes
-in ten dimensions whose widths were as 7 to 4). So every particle's idleness is counted, and when more than a few are idle, all
-particles also make shorter moves, as short as those need.
+A few particles that steps which suit the rest do not move would fall behind unseen: `sampling.idle` cares for them.
 """
 
 from __future__ import annotations
@@ -29,6 +26,7 @@ from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.resampling import systematic_in_rows
 from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
+from evidentia.sampling.idle import rouse, still_idle
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule, progress_of
@@ -46,11 +44,6 @@ STALE = 8
 LABOUR = 4
 # Particles among which correlations are looked at.
 LOOK_AT = 1000
-# A particle is idle when moves of the mean acceptance would have left it in place so long with this probability, exp(-IDLE).
-IDLE = float(np.log(1e6))
-# The share of idle particles from which all make shorter moves, as many as SHORT at least.
-IDLE_SHARE = 0.0005
-SHORT = 8
 
 
 @dataclass(frozen=True)
@@ -77,10 +70,16 @@ class Choice:
     scales: list[float]
     current: int = 0
     rung: int = 0
-    # The part of the scale at which idle particles move.
+    # The part of a kernel's first scale that moves idle particles.
     shorter: float = 0.5
     efficiency: dict[int, float] = field(default_factory=dict)
     measured_at: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def for_short(self) -> Kernel:
+        """The kernel for short moves: the first one without gradients, because many short leaps make a dear trajectory."""
+        fitted = [kernel for kernel in self.kernels if kernel.needs_tuning]
+        return next((kernel for kernel in fitted if not kernel.needs_gradient), fitted[0] if fitted else self.kernels[0])
 
     def measure(self, efficiency: float) -> None:
         """Take in what the current kernel just did, together with what it did before."""
@@ -109,6 +108,7 @@ class Rung(NamedTuple):
     memory: float
     n_moves: int
     idleness: Array  # (n,): how improbable it is, as -log, that a particle has stood still so long
+    unmoved: float = 0.0  # the share of particles that even short moves did not move
 
 
 def run_along_path(
@@ -162,13 +162,7 @@ def run_along_path(
             choice.rung += 1
             key_resample = key.child("resample", len(betas)) if resample else None
             islands = _islands(rung, log_weights, n_particles, n_islands, key_resample)
-            rung = move_until_forgotten(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop)
-            if not keep_all:
-                rung = rung._replace(
-                    position=rung.position[-1:],
-                    log_prior=rung.log_prior[-1:],
-                    log_likelihood=rung.log_likelihood[-1:],
-                )
+            rung = move_until_forgotten(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop, keep_all)
             if watch is not None:
                 watch(beta, rung, choice)
             # Only the last rung's points are wanted: those of a hundred rungs in a hundred dimensions would be a gigabyte.
@@ -221,11 +215,20 @@ def _islands(rung: Rung, log_weights: Array, n_particles: int, n_islands: int, k
 
 
 def move_until_forgotten(
-    model: Model, start: Start, beta: float, choice: Choice, moves: Moves, key: Key, loop: Loop, last_only: bool = False
+    model: Model,
+    start: Start,
+    beta: float,
+    choice: Choice,
+    moves: Moves,
+    key: Key,
+    loop: Loop,
+    keep_all: bool = False,
+    priors: bool = True,
 ) -> Rung:
     """Sweep until the particles have forgotten their start, choosing between kernels when the first one labours.
 
-    With `last_only` the states on the way are not kept, nor a log prior that no kernel needs (it is None).
+    Short moves for the idle end the rung; with `keep_all` they count as part of its last move. Without `priors` a log prior that
+    no kernel needs is not computed (it is None).
     """
     state = start.state
     n = len(state.log_likelihood)
@@ -238,7 +241,7 @@ def move_until_forgotten(
         kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
         before, spent = left, loop.n_likelihood + GRADIENT_COST * loop.n_gradient
         tuning = start.tuning._replace(scale=np.float64(scale))
-        part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop, priors=not last_only)
+        part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop, priors=priors)
         parts.append(part)
         n_moves += moves.at_once
         loop.tick(f"moves {n_moves}  acceptance {part.acceptance:.2f}")
@@ -251,45 +254,18 @@ def move_until_forgotten(
         choice.measure(float(np.log(before / max(left, 0.01)) / cost))
         if left > moves.correlation and n_moves >= LABOUR and len(choice.kernels) > 1:
             choice.reconsider()
-    n_short = 0
-    while (idle := idleness > IDLE).mean() > IDLE_SHARE or 0 < n_short < SHORT:
-        if n_short >= moves.at_most:
-            break
-        kernel, scale = choice.kernels[choice.current], choice.scales[choice.current] * choice.shorter
-        tuning = start.tuning._replace(scale=np.float64(scale))
-        part = sweep(model, kernel, state, moves.at_once, beta, tuning, rng, loop, priors=not last_only)
-        parts.append(part)
-        n_short += moves.at_once
-        if idle.any():
-            moved = float(np.mean(_moved(state, part)[idle]))
-            choice.shorter = float(np.clip(choice.shorter * (0.5 if moved < 0.25 else 1.5 if moved > 0.75 else 1.0), 0.002, 0.5))
-        idleness = np.where(_moved(state, part), 0.0, idleness)
-        state = part.last
-    stacked: list[Any]
-    if last_only:
-        stacked = [None if field is None else field[None] for field in state[:3]]
-    else:
-        stacked = [np.concatenate([getattr(part, name) for part in parts]) for name in Swept._fields[:3]]
+    roused = rouse(
+        model, choice.for_short, state, idleness, beta, start.tuning, choice.shorter, moves.at_most, key.child("short"), loop
+    )
+    choice.shorter = roused.shorter
+    states: list[Any] = [None if field is None else field[None] for field in roused.state[:3]]
+    if keep_all:
+        earlier = [np.concatenate([part[i] for part in parts])[:-1] for i in range(3)]
+        states = [np.concatenate([before, last]) for before, last in zip(earlier, states, strict=True)]
     acceptance = float(np.mean([part.acceptance for part in parts]))
-    n_moves += n_short
-    return Rung(stacked[0], stacked[1], stacked[2], start.eves, acceptance, left, memory, n_moves, idleness)
-
-
-def idle_share(idleness: Array) -> float:
-    """The share of particles that have stood still for improbably long."""
-    return float(np.mean(idleness > IDLE))
-
-
-def still_idle(idleness: Array, before: State, part: Swept) -> Array:
-    """The idleness of particles after some moves: nothing for those that moved, more for the others."""
-    if part.acceptance == 1.0:  # nothing is ever refused: Gibbs sweeps
-        return np.zeros_like(idleness)
-    longer = -len(part.log_likelihood) * np.log1p(-min(part.acceptance, 0.99))
-    return np.where(_moved(before, part), 0.0, idleness + longer)
-
-
-def _moved(before: State, part: Swept) -> NDArray[np.bool_]:
-    return np.asarray((part.position[-1] != before.position).any(axis=1))
+    position, log_prior, log_likelihood = states
+    counted = acceptance, left, memory, n_moves
+    return Rung(position, log_prior, log_likelihood, start.eves, *counted, idleness, roused.unmoved)
 
 
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
@@ -355,5 +331,5 @@ def _record(
         resampled=resample,
         settled=resample,
         final=final,
-        idle=np.asarray([idle_share(rung.idleness) for rung in rungs]),
+        idle=np.asarray([rung.unmoved for rung in rungs]),
     )

@@ -13,6 +13,7 @@ from evidentia.records import Array
 from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop
+from evidentia.sampling.path import tempered
 from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size, log_prior_at, parameters_at, positions_of
 
 
@@ -41,11 +42,14 @@ def sweep(
     rng: np.random.Generator,
     loop: Loop,
     priors: bool = True,
+    floor: Array | None = None,
 ) -> Swept:
     """Move every point `n_moves` times and keep every state.
 
-    Compiled once for a model, a kernel, a number of moves and of points; beta, tuning, noise and data are arguments. Sweeps that
-    read no prior can do without its values, which would take as long as the sweeps: without `priors` their `log_prior` is None.
+    With a `floor`, one for each block of the tuning, moves to where the log target is less than that above the log frame are
+    refused: points that start above it stay above it, and a reversible kernel leaves the target invariant there. Compiled once
+    for a model, a kernel, a number of moves and of points, with a floor or without; all else is an argument. Sweeps that read no
+    prior can do without its values, which would take as long as the sweeps: without `priors` their `log_prior` is None.
     """
     n, log_prior = start.position.shape[0], start.log_prior
     priors = priors or not kernel.moves_parameters
@@ -54,7 +58,7 @@ def sweep(
     elif log_prior is None:
         log_prior = log_prior_at(model, start.position)
     noise = kernel.noise(rng, n_moves, n, model, beta)
-    args = (start.position, log_prior, start.log_likelihood, noise, tuning, np.float64(beta))
+    args = (start.position, log_prior, start.log_likelihood, noise, tuning, np.float64(beta), floor)
     if model.is_black_box:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             out = _moves(NumpyWorld(model, loop), kernel, priors, *args)
@@ -92,12 +96,14 @@ def _moves(
     noise: Any,
     tuning: Any,
     beta: Any,
+    floor: Any,
 ) -> Any:
     start = parameters_at(world, position) if kernel.moves_parameters else position
     state = kernel.init(world, State(start, log_prior, log_likelihood, None), beta)
 
     def one(state: State, noise: Any) -> Any:
-        state, info = kernel.step(world, state, noise, tuning, beta)
+        moved, info = kernel.step(world, state, noise, tuning, beta)
+        state = moved if floor is None else _above(world, state, moved, tuning, beta, floor)
         position, log_prior, bad = state.position, state.log_prior, info.bad_position
         if kernel.moves_parameters:
             (position, log_prior), (bad, _) = positions_of(world, position), positions_of(world, bad)
@@ -106,3 +112,16 @@ def _moves(
         return state, kept + counted
 
     return world.scan(one, state, noise)[1]
+
+
+def _above(world: World, state: State, moved: State, tuning: Tuning, beta: Any, floor: Any) -> State:
+    """The moved points where they stand above the floor, and the points before the move where not."""
+    xp = world.xp
+    height = tempered(moved.log_prior, moved.log_likelihood, beta, xp) - tuning.log_frame(moved.position, xp)
+    stays = (height.reshape(len(floor), -1) >= floor[:, None]).reshape(-1)
+    return State(
+        xp.where(stays[:, None], moved.position, state.position),
+        xp.where(stays, moved.log_prior, state.log_prior),
+        xp.where(stays, moved.log_likelihood, state.log_likelihood),
+        xp.where(stays[:, None], moved.gradient, state.gradient),
+    )

@@ -16,6 +16,9 @@ from evidentia.model import Model
 from evidentia.sampling.path import tempered
 from evidentia.sampling.world import World
 
+# Degrees of freedom of the Student t that stands for the draws: tails heavy enough for most posteriors.
+FRAME_DEGREES = 5
+
 
 class State(NamedTuple):
     """A batch of points and what is known there; `gradient` has width 0 for kernels that use none.
@@ -55,6 +58,13 @@ class Tuning(NamedTuple):
         """The points whose white coordinates are z."""
         k, d = self.mean.shape
         return (self.shape(z).reshape(k, -1, d) + self.mean[:, None, :]).reshape(-1, d)
+
+    def log_frame(self, position: Any, xp: Any) -> Any:
+        """The log density, up to a constant, of a Student t with this mean and shape, each point under its block's."""
+        k, d = self.mean.shape
+        radius = xp.sum(self.whiten(position) ** 2, axis=1).reshape(k, -1)
+        size = xp.sum(xp.log(xp.diagonal(self.factor, axis1=1, axis2=2)), axis=1)
+        return (-0.5 * (FRAME_DEGREES + d) * xp.log1p(radius / FRAME_DEGREES) - size[:, None]).reshape(-1)
 
     def pull(self, gradient: Any) -> Any:
         """Gradients with respect to the white coordinates."""

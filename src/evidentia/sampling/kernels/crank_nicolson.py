@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evidentia.model import Model
-from evidentia.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose, toward
+from evidentia.sampling.kernels._base import FRAME_DEGREES, Info, State, Tuning, log_uniforms, no_gradient, propose, toward
 from evidentia.sampling.world import World
 
 
@@ -29,7 +29,7 @@ class CrankNicolson:
     """Moves reversible for a fitted multivariate t, corrected for the target."""
 
     acceptance: float = 0.4
-    degrees_of_freedom: int = 5
+    degrees_of_freedom: int = FRAME_DEGREES
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = True
     moves_parameters: ClassVar[bool] = False

@@ -102,16 +102,13 @@ def rouse(
     members = height >= np.repeat(floor, len(idle) // len(floor))
     idle = idle & members
     rng, scale = key.generator(), kernel.first_scale(model.n_dimensions)
-    n_moves, shortening = 0, True
-    # Rounds in which the steps are still being shortened are a search for their length: not counted against `at_most`.
-    while n_moves == 0 or (np.mean(idle) > IDLE_SHARE and (shortening or n_moves < at_most)):
+    n_moves = 0
+    while n_moves == 0 or (np.mean(idle) > IDLE_SHARE and n_moves < at_most):
         short = tuning._replace(scale=np.float64(scale * shorter))
         state, taken = _move_members(model, kernel, state, members, beta, short, floor, rng, loop)
         n_moves += SHORT
-        before = shorter
         if idle.any():
             shorter = float(np.clip(shorter * np.clip(np.mean(taken[idle]) / GOAL, DOWN, UP), SHORTEST, LONGEST))
-        shortening = shorter < before
         idle = idle & (taken == 0.0)
         loop.tick(f"short moves {n_moves}")
     return Roused(state, shorter, float(np.mean(idle)), n_moves)

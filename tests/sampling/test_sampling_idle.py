@@ -8,7 +8,7 @@ import pytest
 from evidentia import Model
 from evidentia.sampling import idle as idling
 from evidentia.sampling.evaluate import log_densities
-from evidentia.sampling.idle import IDLE, SHORT, above_frame, floors, rouse, still_idle
+from evidentia.sampling.idle import IDLE, SHORT, TIMES, above_frame, floors, rouse, still_idle
 from evidentia.sampling.kernels._base import State
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
 from evidentia.sampling.kernels.gibbs import Gibbs
@@ -82,10 +82,10 @@ def test_moves_kept_to_the_region_leave_the_target_as_it_is(kernel, black_box):
     for seed in range(20):
         state, tuning, height, idleness = _exact(model, seed)
         floor = np.repeat(floors(height, idleness > IDLE, ISLANDS), N // ISLANDS)
-        found = rouse(model, kernel, state, idleness, BETA, tuning, 0.2, SHORT, Key(seed), loop)
+        found = rouse(model, kernel, state, idleness, BETA, tuning, 0.2, Key(seed), loop)
         members = height >= floor
         changed = (found.state.position != state.position).any(axis=1)
-        assert found.n_moves == SHORT and changed[members].mean() > 0.5 and not changed[~members].any()
+        assert found.n_moves >= SHORT and changed[members].mean() > 0.5 and not changed[~members].any()
         assert (above_frame(tuning, found.state, BETA)[members] >= floor[members] - 1e-9).all()
         again = log_densities(model, found.state.position, loop)
         np.testing.assert_allclose(found.state.log_prior, again[0])
@@ -107,9 +107,9 @@ def test_only_the_region_is_paid_for_and_one_shape_compiled():
     model, loop = _model(), Loop(progress=False)
     for seed in range(3):
         state, tuning, _, idleness = _exact(model, seed)
-        rouse(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, SHORT, Key(seed), loop)
+        rouse(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, Key(seed), loop)
     assert model.core.traces[("sweep", CrankNicolson())] == 1
-    assert loop.n_likelihood < 3 * N + 3 * SHORT * 0.15 * N  # the draws themselves, and moves of a tenth of them
+    assert loop.n_likelihood < 3 * N + 3 * TIMES * SHORT * 0.15 * N  # the draws themselves, and moves of a tenth of them
 
 
 def test_few_idle_particles_and_kernels_without_a_scale_are_left_alone():
@@ -117,5 +117,5 @@ def test_few_idle_particles_and_kernels_without_a_scale_are_left_alone():
     state, tuning, _, idleness = _exact(model, 0)
     alone = np.where(np.arange(N) == 7, 2.0 * IDLE, 0.0)
     for kernel, each in ((CrankNicolson(), alone), (Gibbs(()), idleness)):
-        found = rouse(model, kernel, state, each, BETA, tuning, 0.2, SHORT, Key(0), loop)
+        found = rouse(model, kernel, state, each, BETA, tuning, 0.2, Key(0), loop)
         assert found.n_moves == 0 and found.state is state

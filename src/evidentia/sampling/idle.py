@@ -48,9 +48,9 @@ BoolArray = NDArray[np.bool_]
 
 # A particle is idle when moves of the mean acceptance would have left it in place so long with this probability, exp(-IDLE).
 IDLE = float(np.log(1e4))
-# The share of idle particles from which those in the region make short moves, so many at once.
+# The share of idle particles from which those in the region make short moves, so many at once, and so often at most.
 IDLE_SHARE = 0.0005
-SHORT = 16
+SHORT, TIMES = 16, 6
 # The share of the other islands' idle particles that a region leaves out: the few that stood still by chance would widen it.
 LEFT_OUT = 0.05
 # A region with more than so many particles for an idle one would care for others than the idle: it is made smaller.
@@ -59,8 +59,8 @@ CROWD = 4
 BATCH = 64
 # How short moves are, as a part of a kernel's first scale: at first and at most, and at least.
 LONGEST, SHORTEST = 0.5, 0.001
-# The acceptance of short moves by the idle that their length is tuned to, and by how much at once: fast down, slowly up.
-GOAL, DOWN, UP = 0.3, 0.15, 1.5
+# The acceptance of short moves by the idle that their length is tuned to, and the largest change at once.
+GOAL, DOWN, UP = 0.3, 0.1, 3.0
 
 
 class Roused(NamedTuple):
@@ -88,7 +88,6 @@ def rouse(
     beta: float,
     tuning: Tuning,
     shorter: float,
-    at_most: int,
     key: Key,
     loop: Loop,
 ) -> Roused:
@@ -103,7 +102,7 @@ def rouse(
     idle = idle & members
     rng, scale = key.generator(), kernel.first_scale(model.n_dimensions)
     n_moves = 0
-    while n_moves == 0 or (np.mean(idle) > IDLE_SHARE and n_moves < at_most):
+    while n_moves == 0 or (np.mean(idle) > IDLE_SHARE and n_moves < TIMES * SHORT):
         short = tuning._replace(scale=np.float64(scale * shorter))
         state, taken = _move_members(model, kernel, state, members, beta, short, floor, rng, loop)
         n_moves += SHORT

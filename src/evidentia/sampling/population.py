@@ -254,9 +254,8 @@ def move_until_forgotten(
         choice.measure(float(np.log(before / max(left, 0.01)) / cost))
         if left > moves.correlation and n_moves >= LABOUR and len(choice.kernels) > 1:
             choice.reconsider()
-    roused = rouse(
-        model, choice.for_short, state, idleness, beta, start.tuning, choice.shorter, moves.at_most, key.child("short"), loop
-    )
+    short = key.child("short")
+    roused = rouse(model, choice.for_short, state, idleness, beta, start.tuning, choice.shorter, short, loop)
     choice.shorter = roused.shorter
     states: list[Any] = [None if field is None else field[None] for field in roused.state[:3]]
     if keep_all:

@@ -30,7 +30,7 @@ def test_tau_of_the_pima_models_over_four_decades():
     assert found[0.01] == pytest.approx(-257.2323, abs=0.02)
     assert found[1.0] == pytest.approx(-247.3033, abs=0.02)
     assert 1.0 in curve.runs or curve.se[-1] < 0.02
-    assert "runs for 4 values" in str(curve)
+    assert "for 4 values" in str(curve)
 
 
 def test_a_value_out_of_reach_gets_a_run_of_its_own():

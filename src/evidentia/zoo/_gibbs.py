@@ -73,7 +73,7 @@ def gamma_block(name: str, shape_of: Callable[..., Any], rate_of: Callable[..., 
         return rng.standard_gamma(shape_of(beta, data, hyper), shape)
 
     def noise_into(rng: Any, out: Any, betas: Any, data: Any, hyper: Any) -> None:
-        for row, concentration in zip(out, np.asarray(shape_of(betas, data, hyper)), strict=True):
+        for row, concentration in zip(out, np.broadcast_to(shape_of(betas, data, hyper), len(out)), strict=True):
             rng.standard_gamma(concentration, out=row)
 
     def draw(noise: Any, params: Any, beta: Any, data: Any, hyper: Any) -> dict[str, Any]:

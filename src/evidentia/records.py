@@ -68,7 +68,7 @@ class PathRun:
         particles started on the rung and where they ended; and that of their log likelihoods (rung 0 is drawn
         exactly: 1, 0 and 0).
     n_moves : (K,) int array
-        Moves per particle made at each rung.
+        Moves that all particles made at each rung; short ones of the idle among them are not counted.
     resampled : bool
         Whether particles were resampled between rungs.
     final : Draws

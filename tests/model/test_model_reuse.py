@@ -50,9 +50,9 @@ def test_other_data_other_hyperparameters_and_other_seeds_trace_nothing(method):
     for other in (model().with_data(Y + 0.5), model().with_hyper({"scale": 3.0}), model()):
         assert other.core is model().core
         ev.evidence(other, METHODS[method], seed=1)
-        # A kernel held in reserve may be needed for the first time by other data; nothing is ever traced twice.
+        # A kernel held in reserve, or short moves, may be needed for the first time by other data; nothing is traced twice.
         grown = {purpose for purpose, n in traces(model()).items() if n > before.get(purpose, 0)}
-        assert grown <= {("sweep", HMC())} - set(before), f"{grown} traced again"
+        assert grown <= {("sweep", HMC()), ("sweep above a floor", CrankNicolson())} - set(before), f"{grown} traced again"
 
 
 def test_other_data_change_the_answer_although_the_code_is_shared():

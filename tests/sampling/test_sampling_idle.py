@@ -108,7 +108,7 @@ def test_only_the_region_is_paid_for_and_one_shape_compiled():
     for seed in range(3):
         state, tuning, _, idleness = _exact(model, seed)
         rouse(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, Key(seed), loop)
-    assert model.core.traces[("sweep", CrankNicolson())] == 1
+    assert model.core.traces[("sweep above a floor", CrankNicolson())] == 1
     assert loop.n_likelihood < 3 * N + 3 * TIMES * SHORT * 0.15 * N  # the draws themselves, and moves of a tenth of them
 
 

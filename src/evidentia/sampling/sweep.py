@@ -72,7 +72,8 @@ def sweep(
             return run
 
         with jax.enable_x64(True):
-            compiled = core.compiled(("sweep" if priors else "sweep without priors", kernel), build)
+            purpose = "sweep above a floor" if floor is not None else "sweep" if priors else "sweep without priors"
+            compiled = core.compiled((purpose, kernel), build)
             out = jax.tree.map(np.asarray, compiled(model.data, model.hyper, *args))
     position, log_prior, log_likelihood, acceptance, n_likelihood, n_gradient, n_bad, bad = out
     if kernel.moves_parameters:

@@ -130,7 +130,9 @@ def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search)
         if model.is_black_box:
             tolerance = max(tolerance, 1e-4)
         converged = bool(np.isfinite(value[k]) and decrement[k] <= tolerance)
-        mode = Mode(position[k], float(value[k]), precision[k], float(decrement[k]), converged)
+        # One more step, from derivatives alone: which of many climbers stands a rounding higher must not show in the digits.
+        place = position[k] + step[k] if converged and not model.is_black_box else position[k]
+        mode = Mode(place, float(value[k]), precision[k], float(decrement[k]), converged)
         known = next((i for i, old in enumerate(modes) if _same(old, mode)), None)
         if known is None:
             modes.append(mode)

@@ -39,15 +39,34 @@ def test_ctrl_c_is_not_for_the_workers(pool):
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
-def test_a_killed_worker_loses_nothing(pool):
-    futures = [pool.submit(time.sleep, 0.2) for _ in range(8)] + [pool.submit(operator.add, i, 1) for i in range(8)]
+def both_started(pool):
+    """The two process numbers; a worker starts only when there is a task for it, and takes a second or more."""
+    tasks = [pool.submit(time.sleep, 0.01) for _ in range(2)]
     deadline = time.monotonic() + 120
-    while len(before := pool.process_ids) < 2 and time.monotonic() < deadline:  # both have started
-        time.sleep(0.05)
+    while len(pool.process_ids) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert all(task.result(timeout=120) is None for task in tasks)
+    return pool.process_ids
+
+
+def test_a_killed_worker_loses_nothing(pool):
+    before = both_started(pool)
+    futures = [pool.submit(time.sleep, 0.2) for _ in range(8)] + [pool.submit(operator.add, i, 1) for i in range(8)]
+    while sum(future.running() for future in futures) < 2:  # each is in the middle of something
+        time.sleep(0.01)
     os.kill(before[0], signal.SIGKILL)
     assert [f.result(timeout=120) for f in futures[8:]] == list(range(1, 9))
     assert all(f.result() is None for f in futures[:8])
     assert len(pool.process_ids) == 2 and pool.process_ids != before
+
+
+def test_a_worker_that_dies_idle_is_not_held_against_the_next_task():
+    with LocalPool(1) as pool:
+        os.kill(pool.submit(os.getpid).result(timeout=120), signal.SIGKILL)
+        while pool.process_ids:
+            time.sleep(0.01)
+        with pytest.raises(WorkerLost, match=r"same task .exit code 3; exit code 3; exit code 3"):
+            pool.submit(os._exit, 3).result(timeout=120)
 
 
 def test_a_task_that_kills_every_worker_is_given_up_and_the_others_are_not(pool):

@@ -116,7 +116,7 @@ class LocalPool(Executor):
             exits: list[str] = []
             while True:
                 try:
-                    if worker is None:
+                    if worker is None or not worker.process.is_alive():  # one that died idle: not this task's doing
                         worker = _Worker()
                         self._processes[place] = worker.process
                         if self._killed:  # while this one was starting

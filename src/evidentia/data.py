@@ -66,3 +66,15 @@ def split_arrays(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
         return jax.tree.unflatten(structure, [next(rest) if keep else x for x, keep in zip(leaves, is_array, strict=True)])
 
     return arrays, rebuild
+
+
+def largest_array(program: Any) -> int:
+    """Entries of the largest array that a traced function holds or makes: the data in a closure leave no other trace."""
+    inner = getattr(program, "jaxpr", program)
+    sizes = [int(np.size(held)) for held in getattr(program, "consts", ())]
+    for step in inner.eqns:
+        sizes += [int(np.size(given.val)) for given in step.invars if hasattr(given, "val")]
+        sizes += [int(made.aval.size) for made in step.outvars if hasattr(made.aval, "size")]
+        parts = jax.tree.leaves(list(step.params.values()), is_leaf=lambda part: hasattr(part, "eqns"))
+        sizes += [largest_array(part) for part in parts if hasattr(part, "eqns")]
+    return max(sizes, default=0)

@@ -32,7 +32,7 @@ import numpy as np
 from numpyro import handlers
 from numpyro.distributions import Unit
 
-from evidentia.data import fingerprint, host_arrays, shapes, split_arrays
+from evidentia.data import fingerprint, host_arrays, largest_array, shapes, split_arrays
 from evidentia.errors import BadInput, BadType, ShapeError
 from evidentia.space import Params, Program, Space, program_of, space_of
 from evidentia.values import batch_of_values, check_value_type, describe_point, not_one_value, single_value
@@ -99,6 +99,7 @@ class Core:
         self.black_box = black_box
         self.batched = batched
         self.pack = pack  # how a NumPyro model's (args, kwargs) become its data
+        self.largest_array = 0  # of numbers that evaluating one point needs, where that was looked at
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
@@ -279,7 +280,9 @@ class Model:
         space = space_of(self.core.space.program, data, hyper)
         if space.sites == self.core.space.sites:
             return self.core
-        return Core(self.core.log_likelihood, space, self.core.black_box, self.core.batched, self.core.pack)
+        core = Core(self.core.log_likelihood, space, self.core.black_box, self.core.batched, self.core.pack)
+        core.largest_array = self.core.largest_array
+        return core
 
     # -- what it is and has ----------------------------------------------------------------------------------
 
@@ -295,8 +298,8 @@ class Model:
 
     @cached_property
     def data_size(self) -> int:
-        """Number of entries of the largest data array; 0 without data."""
-        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=0)
+        """Number of entries of the largest data array; without data, of what the likelihood has in its closure or makes."""
+        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=self.core.largest_array)
 
     @property
     def is_black_box(self) -> bool:
@@ -395,7 +398,8 @@ def _check_traceable(model: Model) -> None:
 
     with jax.enable_x64(True):
         try:
-            out = jax.eval_shape(one_point, jax.random.key(0), model.data, model.hyper)
+            program, out = jax.make_jaxpr(one_point, return_shape=True)(jax.random.key(0), model.data, model.hyper)
+            core.largest_array = largest_array(program)
         except (
             jax.errors.TracerArrayConversionError,
             jax.errors.TracerBoolConversionError,

@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -120,3 +121,15 @@ def test_ctrl_c_once_keeps_what_there_is_and_twice_leaves(interrupts, tmp_path):
     assert "Traceback" not in text and "Ctrl-C again stops at once" in text
     assert ("failed (interrupted)" in text) == (interrupts == 1)
     assert ("evidentia: interrupted." in text) == (interrupts == 2)
+
+
+def test_ctrl_c_while_the_package_is_imported_ends_with_a_sentence():
+    script = "import sys, evidentia_command\nprint('now', flush=True)\nsys.exit(evidentia_command.main())"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-c", script, "methods"], stdout=-1, stderr=-1, env=environment, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "now\n"
+    time.sleep(0.2)  # into the imports, which take a second at the least
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == Exit.INTERRUPTED
+    assert said == "evidentia: interrupted while starting; nothing was begun.\n"

@@ -12,7 +12,7 @@ that it cannot follow, and says so too.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -26,9 +26,9 @@ from evidentia.sampling.loop import Loop
 from evidentia.sampling.world import block_size, over_points
 from evidentia.seeding import Key
 
-# Starts of a search that must not miss a mode with few of them in its basin; fewer in more than ten dimensions, where a
-# Hessian is dear: a model of a hundred has 32.
-MANY, CHEAP_DIMENSIONS, AT_LEAST = 1024, 10, 16
+# Starts of a search that must not miss a mode with few of them in its basin. Fewer where a Hessian is dear: above ten
+# dimensions (a model of a hundred has 32) and above five thousand numbers of data, where peaks are seldom many and never cheap.
+MANY, CHEAP_DIMENSIONS, CHEAP_DATA, AT_LEAST = 1024, 10, 5000, 16
 # Climbers in one compiled call: those that are slow must not drag along those that have arrived.
 AT_ONCE = 64
 
@@ -37,7 +37,8 @@ def many_starts(model: Model) -> int:
     """How many climbs the modes of a model are worth: a basin that takes one start in 300 is met by 97 of 100 searches."""
     if model.is_black_box:
         return 4
-    return max(AT_LEAST, int(MANY * min(1.0, CHEAP_DIMENSIONS / max(model.n_dimensions, 1)) ** 1.5))
+    dimensions, data = CHEAP_DIMENSIONS / max(model.n_dimensions, 1), CHEAP_DATA / max(model.data_size, 1)
+    return max(AT_LEAST, int(MANY * min(1.0, dimensions) ** 1.5 * min(1.0, data)))
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,7 @@ class Mode:
     @property
     def is_definite(self) -> bool:
         """Whether the curvature is that of a peak, and can be inverted without losing all digits."""
-        values = self._eigenvalues()
-        return bool(values[0] > 0 and values[-1] < 1e12 * values[0])
+        return bool(_definite(self.precision[None])[0])
 
     @property
     def is_usable(self) -> bool:
@@ -76,8 +76,8 @@ class Mode:
     @property
     def covariance(self) -> Array:
         """Inverse of the negative Hessian."""
-        inverse = np.linalg.inv(self._scaled()[0])
-        width = self._scaled()[1]
+        (scaled,), (width,) = _scaled(self.precision[None])
+        inverse = np.linalg.inv(scaled)
         return 0.5 * (inverse + inverse.T) * np.outer(width, width)
 
     @property
@@ -91,16 +91,6 @@ class Mode:
         """How far another mode is, in standard deviations of this one."""
         gap = other.position - self.position
         return float(np.sqrt(np.maximum(gap @ self.precision @ gap, 0.0)))
-
-    def _scaled(self) -> tuple[Array, Array]:
-        """The precision in units of each coordinate's own width, and these widths: units must not matter."""
-        width = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(self.precision)), 1e-300))
-        return self.precision * np.outer(width, width), width
-
-    def _eigenvalues(self) -> Array:
-        if not np.isfinite(self.precision).all():
-            return np.array([-1.0, 1.0])
-        return np.asarray(np.linalg.eigvalsh(self._scaled()[0]))
 
 
 @dataclass(frozen=True)
@@ -123,23 +113,40 @@ def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search)
     position, value, gradient, precision = _climb(model, position, search, loop)
     step = _newton_step(gradient, precision, np.zeros(len(position)))
     decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
-    modes: list[Mode] = []
-    for k in np.argsort(-value):
-        # Rounding of the log likelihood itself limits how flat the top can be seen to be.
-        tolerance = max(search.tolerance, 1e-12 * abs(float(value[k])))
-        if model.is_black_box:
-            tolerance = max(tolerance, 1e-4)
-        converged = bool(np.isfinite(value[k]) and decrement[k] <= tolerance)
+    # Rounding of the log likelihood itself limits how flat the top can be seen to be.
+    tolerance = np.maximum(search.tolerance, 1e-12 * np.abs(np.where(np.isfinite(value), value, 0.0)))
+    if model.is_black_box:
+        tolerance = np.maximum(tolerance, 1e-4)
+    converged = np.isfinite(value) & (decrement <= tolerance)
+    if not model.is_black_box:
         # One more step, from derivatives alone: which of many climbers stands a rounding higher must not show in the digits.
-        place = position[k] + step[k] if converged and not model.is_black_box else position[k]
-        mode = Mode(place, float(value[k]), precision[k], float(decrement[k]), converged)
-        known = next((i for i, old in enumerate(modes) if _same(old, mode)), None)
-        if known is None:
-            modes.append(mode)
-        else:
-            modes[known] = replace(modes[known], hits=modes[known].hits + 1)
+        position = np.where(converged[:, None], position + step, position)
+    modes = [
+        Mode(position[k], float(value[k]), precision[k], float(decrement[k]), bool(converged[k]), hits)
+        for k, hits in _distinct(position, value, precision, converged)
+    ]
     modes.sort(key=lambda mode: -mode.log_mass if mode.is_usable else np.inf)
     return Modes(tuple(modes), len(position), sum(mode.converged for mode in modes))
+
+
+def _distinct(position: Array, value: Array, precision: Array, converged: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The highest climber of each place where some ended, and how many did: a tenth of a standard deviation is one place."""
+    usable = converged & _definite(precision)
+    found = []
+    # One example of failure is enough.
+    if len(failed := np.flatnonzero(~usable)):
+        found.append((int(failed[np.argsort(-value[failed])[0]]), len(failed)))
+    left = np.flatnonzero(usable)
+    left = left[np.argsort(-value[left])]
+    while len(left):
+        gap = position[left] - position[left[0]]
+        from_first = np.einsum("ki,ij,kj->k", gap, precision[left[0]], gap)
+        from_other = np.einsum("ki,kij,kj->k", gap, precision[left], gap)
+        here = np.minimum(from_first, from_other) < 0.1**2
+        here[0] = True
+        found.append((int(left[0]), int(here.sum())))
+        left = left[~here]
+    return found
 
 
 def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Mode, ...]:
@@ -155,10 +162,17 @@ def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[
     )
 
 
-def _same(first: Mode, second: Mode) -> bool:
-    if first.is_usable and second.is_usable:
-        return min(first.distance(second), second.distance(first)) < 0.1
-    return not second.is_usable and not first.is_usable  # one example of failure is enough
+def _scaled(precision: Array) -> tuple[Array, Array]:
+    """Precisions in units of each coordinate's own width, and these widths: units must not matter."""
+    width = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", precision)), 1e-300))
+    return precision * width[:, :, None] * width[:, None, :], width
+
+
+def _definite(precision: Array) -> NDArray[np.bool_]:
+    """Which curvatures are those of a peak, and can be inverted without losing all digits."""
+    finite = np.asarray(np.isfinite(precision).all(axis=(1, 2)))
+    values = np.linalg.eigvalsh(_scaled(np.where(finite[:, None, None], precision, np.eye(precision.shape[1])))[0])
+    return np.asarray(finite & (values[:, 0] > 0) & (values[:, -1] < 1e12 * values[:, 0]))
 
 
 def _starts(draws: Draws, n: int, key: Key) -> Array:

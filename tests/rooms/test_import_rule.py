@@ -39,6 +39,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("plots",),
     ("studies",),
     ("cli",),
+    ("__main__",),
     ("evidentia",),  # the package itself: its public names
 )
 FLOOR = {room: i for i, rooms in enumerate(FLOORS) for room in rooms}

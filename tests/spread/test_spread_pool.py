@@ -16,6 +16,8 @@ import pytest
 from evidentia.errors import BadInput, BadType, WorkerLost
 from evidentia.spread.pool import LocalPool
 
+pytestmark = pytest.mark.xdist_group("pool")  # one pool serves all
+
 
 @pytest.fixture(scope="module")
 def pool():

@@ -12,7 +12,7 @@ SOURCE = ROOT / "src" / "evidentia"
 def test_the_drawing_of_the_house_is_the_house():
     drawing = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").split("```")[1]
     named = set(re.findall(r"\b\w+\.py\b", drawing)) | set(re.findall(r"^  (\w+)/", drawing, re.MULTILINE))
-    there = {p.name for p in SOURCE.rglob("*.py")}
+    there = {p.name for p in SOURCE.parent.rglob("*.py")}
     rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and any(p.glob("*.py"))}
     assert not {name for name in named if name.endswith(".py")} - there
     assert not rooms - named

@@ -13,7 +13,7 @@ from evidentia.methods.stepping_stone import Bridged, Forward, Reverse
 from evidentia.sampling.kernels.gibbs import Gibbs
 from evidentia.sampling.kernels.random_walk import RandomWalk
 from evidentia.sampling.ladder import Climb
-from evidentia.sampling.path import FixedLadder, PowerLadder
+from evidentia.sampling.path import AdaptiveESS, FixedLadder, PowerLadder
 from evidentia.sampling.population import Moves
 
 SMALL = Climb(n_chains=160, n_kept=10)
@@ -127,6 +127,19 @@ def test_a_slow_kernel_is_said_to_be_stuck():
     method = ev.SteppingStone(climb=Climb(n_chains=200, n_kept=4, burn_in=Moves(0.3, 2, 2)), kernels=(RandomWalk(),))
     result = ev.evidence(example.model, method, seed=8, progress=False)
     assert any(reason.code == "stuck" for reason in result.status.reasons)
+
+
+def test_conditionals_that_underflow_are_noticed():
+    """With the review's Ga(0.001, 0.001) prior sweeps near it draw precisions of zero: no mean of log L, no reverse weight."""
+    model = zoo.example("normal-gamma-0.01").model
+    method = ev.PowerPosterior(
+        climb=Climb(n_chains=40, n_kept=4), schedule=AdaptiveESS(0.5), kernels=(Gibbs(model.conditionals),), look_from_mode=False
+    )
+    result = ev.evidence(model, method, seed=1, progress=False)
+    assert any(np.isneginf(rung).any() for rung in result.record.log_likelihood[1:])
+    for reading in (result, ev.read(result, "stepping-stone"), ev.read(result, ev.PowerPosterior(rule=Trapezoid()))):
+        assert "underflow" in [reason.code for reason in reading.status.reasons]
+        assert np.isfinite(reading.log_evidence) and reading.log_evidence_se is None
 
 
 def test_a_stopped_run_keeps_its_rungs():

@@ -156,3 +156,11 @@ def test_steep_steps_are_counted_from_the_prior_without_a_gap():
     assert tempering.steps_of_steep_variance(levels, 3.0) == 2
     levels[0][0, 0] = -np.inf
     assert tempering.steps_of_steep_variance(levels, 3.0) == 2
+
+
+def test_steps_whose_log_likelihood_has_no_mean():
+    fine, none = np.zeros((2, 3)), np.array([[0.0, -np.inf, 0.0]] * 2)
+    assert tempering.steps_of_zero_likelihood((fine, fine)) == 0
+    assert tempering.steps_of_zero_likelihood((none, fine, fine)) == 1
+    assert tempering.steps_of_zero_likelihood((none, fine, none, fine)) == 3
+    assert tempering.steps_of_zero_likelihood((fine, none)) == 1

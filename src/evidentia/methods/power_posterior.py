@@ -43,6 +43,7 @@ from evidentia.numerics.tempering import (
     discretisation_error,
     identity_z,
     steps_of_steep_variance,
+    steps_of_zero_likelihood,
     thermodynamic,
     with_stones_at_ends,
 )
@@ -133,7 +134,8 @@ class PowerPosterior(OnLadder):
         run = settled_run(record, type(self).__name__)
         betas, rungs = run.betas, run.log_likelihood
         rule = self.rule
-        start, stop = rule.n_stones(rungs), len(rungs)
+        # Where Gibbs sweeps meet likelihoods that underflow, rungs above the prior have them too.
+        start, stop = max(rule.n_stones(rungs), steps_of_zero_likelihood(rungs)), len(rungs)
         total = with_stones_at_ends(betas, rungs, _integral(rule.corrected), start)
         monte_carlo, df = sum_se(run, total)
         inner = betas[start:stop], rungs[start:stop]

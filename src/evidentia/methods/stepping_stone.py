@@ -29,7 +29,15 @@ import numpy as np
 
 from evidentia.errors import BadType
 from evidentia.methods._on_ladder import OnLadder
-from evidentia.numerics.tempering import Rungs, Sum, bridged_stones, forward_stones, reverse_stones, with_stones_at_ends
+from evidentia.numerics.tempering import (
+    Rungs,
+    Sum,
+    bridged_stones,
+    forward_stones,
+    reverse_stones,
+    steps_of_zero_likelihood,
+    with_stones_at_ends,
+)
 from evidentia.records import Array
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.ladder import Climb
@@ -105,8 +113,8 @@ class SteppingStone(OnLadder):
         """The estimate from a tempered run that is there already, by chains or by a population."""
         run = settled_run(record, type(self).__name__)
         betas, rungs = run.betas, run.log_likelihood
-        # Zero likelihoods are met at the prior only, where a reverse weight would be infinite.
-        n_first = 0 if np.isfinite(rungs[0]).all() else 1
+        # Zero likelihoods are met at the prior (and where conditionals underflow): a reverse weight would be infinite.
+        n_first = steps_of_zero_likelihood(rungs)
         total, forward, bridged, reverse = (
             with_stones_at_ends(betas, rungs, stones, n_first)
             for stones in (self.direction.stones, forward_stones, bridged_stones, reverse_stones)

@@ -203,6 +203,15 @@ def steps_of_steep_variance(rungs: Rungs, factor: float) -> int:
     return steep
 
 
+def steps_of_zero_likelihood(rungs: Rungs) -> int:
+    """How many steps from the prior on to leave to stones because some draw there has likelihood zero: its logarithm has no mean.
+
+    Never the last rung's own, as a stone from there leads nowhere.
+    """
+    possible = [bool(np.isfinite(rung).all()) for rung in rungs]
+    return min(len(possible) - possible[::-1].index(False) if False in possible else 0, len(rungs) - 1)
+
+
 def identity_z(betas: ArrayLike, rungs: Rungs) -> FloatArray:
     """How badly each interval breaks dE/dbeta = Var, in Monte Carlo errors of independent columns.
 

@@ -288,8 +288,10 @@ def _centred(tuning: Tuning, state: State) -> Array:
     some = slice(0, -(-LOOK_AT // k))  # as many from each island: a correlation needs no more to be told from a limit
     position = state.position.reshape(k, -1, d)[:, some].reshape(-1, d)
     log_likelihood = state.log_likelihood.reshape(k, -1)[:, some].reshape(1, -1)
-    rows = np.concatenate([tuning.whiten(position).T, log_likelihood])  # sums along a row are the fast ones
-    with np.errstate(over="ignore"):  # a log likelihood of -1e300 for zero: correlated with nothing
+    with np.errstate(over="ignore", invalid="ignore"):  # a log likelihood of -1e300 for zero: correlated with nothing
+        rows = np.concatenate([tuning.whiten(position).T, log_likelihood])  # sums along a row are the fast ones
+        if not np.isfinite(rows).all():  # conditionals may draw what underflows
+            rows = np.where(np.isfinite(rows), rows, 0.0)
         rows -= rows.mean(axis=1, keepdims=True)
         size = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     varies = np.isfinite(size) & (size > 1e-12)  # what is constant has nothing to remember

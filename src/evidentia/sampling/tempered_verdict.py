@@ -80,7 +80,7 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
                 f"the chains began after {run.n_moves[worst]} moves (acceptance {run.acceptance.min():.2f} at worst): {remedy}.",
             )
         )
-    status = status.and_(idle_status(run))
+    status = status.and_(idle_status(run)).and_(_underflow_status(run))
     scatter, _ = sum_se(run, total)
     explained = carried_se(total.influence, run.memory)
     if explained > 0.0 and scatter > UNEQUAL_RATIO * explained:
@@ -92,6 +92,19 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
             )
         )
     return status
+
+
+def _underflow_status(run: PathRun) -> Status:
+    """Whether conditionals drew, above the prior, what the likelihood has for impossible."""
+    shares = [float(np.mean(np.isneginf(rung))) for rung in run.log_likelihood[1:]]
+    if not any(shares):
+        return Status.ok()
+    worst = int(np.argmax(shares))
+    return Status.suspect(
+        "underflow",
+        f"at beta = {run.betas[1 + worst]:.3g} {shares[worst]:.1%} of the states that conditionals drew have likelihood zero: "
+        "their numbers underflow, mostly because a prior is too vague for floating point; tighten it.",
+    )
 
 
 def idle_status(run: PathRun) -> Status:
@@ -117,7 +130,8 @@ def forward_pareto_k(run: PathRun) -> float:
 def reverse_pareto_k(run: PathRun) -> float:
     """The largest tail index of the weights from each rung to the one before."""
     steps = np.diff(run.betas)
-    found = [pareto_k(-step * rung.ravel()) for rung, step in zip(run.log_likelihood[1:], steps, strict=False)]
+    rungs = zip(run.log_likelihood[1:], steps, strict=False)
+    found = [pareto_k(-step * rung.ravel()) if np.isfinite(rung).all() else np.inf for rung, step in rungs]
     return float(max(found, default=-np.inf))
 
 

@@ -88,7 +88,7 @@ def check_model(model: Model, n_draws: int, seed: int) -> Report:
     draws = prior_draws(model, n_draws, Key(check_seed(seed)).child("check"), Loop(progress=False))
     findings = (
         _shapes(model),
-        _finite(draws),
+        _finite(model, draws),
         _looks_like_a_log(draws),
         _deterministic(model, draws),
         _batch_equals_single(model, draws),
@@ -123,9 +123,19 @@ def _shapes(model: Model) -> Finding:
     return Finding("shapes", Verdict.FINE, f"{model.n_dimensions} free coordinates: {shapes}; one log likelihood a point.")
 
 
-def _finite(draws: Draws) -> Finding:
+def _finite(model: Model, draws: Draws) -> Finding:
     share = float(np.isfinite(draws.log_likelihood).mean())
     sentence = f"{share:.1%} of {draws.n_drawn:,} prior draws have a likelihood above zero."
+    owner = np.repeat([site.name for site in model.space.sites], [site.size for site in model.space.sites])
+    lost = ~np.isfinite(draws.position)
+    if (beyond := float(lost.any(axis=1).mean())) > 0.01:
+        names = ", ".join(dict.fromkeys(str(name) for name in owner[lost.mean(axis=0) > 0.01]))
+        sentence += (
+            f" In {beyond:.1%} a parameter ({names}) is no number that a computer can hold: a prior so vague is hard for every "
+            "method that starts from it, and the evidence says as much of its vagueness as of the data. Give one that says what "
+            "you know."
+        )
+        return Finding("support", Verdict.DOUBTFUL, sentence)
     return Finding("support", Verdict.FINE if share > 0.01 else Verdict.DOUBTFUL, sentence)
 
 

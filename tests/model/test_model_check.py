@@ -7,7 +7,7 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Model
+from evidentia import Model, zoo
 from evidentia.check import Verdict
 from evidentia.errors import BadInput
 
@@ -154,3 +154,9 @@ def test_single_precision_values_are_doubtful_when_large():
 def test_a_check_needs_draws():
     with pytest.raises(BadInput, match="n_draws=3: a check needs at least 10 prior draws"):
         Model(lambda p: 0.0, {"x": dist.Normal()}).check(n_draws=3)
+
+
+def test_a_prior_too_vague_for_numbers_is_named():
+    found = zoo.example("normal-gamma-0.01").model.check()["support"]
+    assert found.verdict is Verdict.DOUBTFUL
+    assert "a parameter (tau, mu) is no number that a computer can hold" in found.sentence

@@ -19,6 +19,7 @@ import sys
 import common
 
 PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start", "gibbs_sweeps", "spread", "subsets", "jumps", "search")
+APART = ("nested_against_peers",)  # run by itself: its peers are not among the tools that are installed here
 QUICK = {
     "subsets": ["--repeats", "1", "--no-check"],
     "jumps": ["--seeds", "1"],
@@ -43,7 +44,7 @@ def run(part: str, quick: bool, particles_python: str) -> bool:
 
 def summarise() -> None:
     """All tables there are, under the machine they were made on."""
-    texts = [path.read_text() for part in PARTS if (path := common.RESULTS / f"{part}.md").exists()]
+    texts = [path.read_text() for part in (*PARTS, *APART) if (path := common.RESULTS / f"{part}.md").exists()]
     written = [path for part in PARTS if (path := common.RESULTS / f"{part}.json").exists()]
     known = json.loads(max(written, key=lambda path: path.stat().st_mtime).read_text())["machine"]
     machine = ", ".join(f"{name} {value}" for name, value in known.items())

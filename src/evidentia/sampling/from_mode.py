@@ -18,7 +18,7 @@ from evidentia.records import Draws
 from evidentia.result import Diagnostic, Status
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.mode import Search, find_modes, many_starts
+from evidentia.sampling.mode import Search, find_modes, thorough_starts
 from evidentia.sampling.proposals import at_modes
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
@@ -31,7 +31,7 @@ def look_from_mode(
     try:
         usable = find_modes(model, particles, key.child("climb"), loop, Search(n_starts=4, max_iterations=40)).usable
         if from_prior:
-            n = many_starts(model)
+            n = thorough_starts(model)
             prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=40)
             usable = (*usable, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
         if not usable:

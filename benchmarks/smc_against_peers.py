@@ -105,7 +105,7 @@ def verdict(result: dict[str, dict[str, Any]]) -> str:
         ours = rows[OURS[0][0]]
         for label, _, _ in PEERS:
             for key, words in (("warm", "warm"), ("second_process", "in a second process")):
-                if rows[label].get(key, math.inf) < ours.get(key, math.inf):
+                if rows.get(label, {}).get(key, math.inf) < ours.get(key, math.inf):
                     lost.append(f"{label} on {problem}, {words} ({rows[label][key] / ours[key]:.2f})")
     return "Ours is below every peer." if not lost else "**A peer is below ours:** " + "; ".join(lost) + "."
 

@@ -73,4 +73,4 @@ def test_ratios_to_peers_are_the_measured_ones():
     known = {f"{value:{form}}" for value in measured for form in (".2g", ".3g", ".0f", ".1f")}
     rows = [row for row in README.split("## Beside others")[1].splitlines() if row.startswith("|")][2:]
     shown = [ratio.strip() for row in rows for ratio in row.split("|")[-2].split("/")]
-    assert len(shown) == 21 and set(shown) <= known
+    assert len(shown) == 24 and set(shown) <= known

@@ -126,7 +126,7 @@ def _by_default(
     if first.status.is_ok:
         k = first.diagnostics.get("pareto_k", float("nan"))
         return _because(first, f"importance sampling at the mode, whose weights are well behaved (Pareto k {k:.2f})")
-    if any(reason.code in ("interrupted", "budget") for reason in first.status.reasons):
+    if any(reason.code in ("interrupted", "budget", "unchecked") for reason in first.status.reasons):
         return first
     why = first.status.reasons[0]
     second = yield from _run(model, SMC(), seed, repeats, progress, _remaining(budget, first.cost), spread)

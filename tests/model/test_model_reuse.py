@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
@@ -137,3 +138,14 @@ def test_changing_ones_own_array_later_does_not_change_the_model(kind):
     built = Model(lambda p, y: jnp.sum(y) * p["x"], {"x": dist.Normal()}, data=mine)
     mine[0] = 100
     assert built.data.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit])
+def test_data_in_a_closure_are_as_large_as_data_that_are_given(array, wrap):
+    """How many points go in one block, and how many climbs a search makes, hang on it."""
+    x = np.ones((50, 4))
+    held, prior = array(x), {"b": dist.Normal(0.0, 1.0).expand([4]).to_event(1)}
+    closed = Model(wrap(lambda p: jnp.sum(held @ p["b"])), prior)
+    assert closed.data_size == Model(lambda p, x: jnp.sum(x @ p["b"]), prior, data=x).data_size == 200
+    assert Model(lambda p: jnp.sum(p["b"]), prior).data_size <= 4

@@ -20,6 +20,7 @@ from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.mode import Search, find_modes, thorough_starts
 from evidentia.sampling.proposals import at_modes
+from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
 
@@ -37,10 +38,8 @@ def look_from_mode(
         if not usable:
             return Status.ok(), {"mode_check": "no usable mode: no second view"}
         draws = weighted_draws(model, at_modes(usable), 2000, key.child("draws"), loop)
-    except Stopped:
-        return Status.ok(), {"mode_check": "not done: stopped"}
-    except NonFiniteLikelihood as trouble:  # where only this check went: the finished run must not be lost for it
-        return Status.ok(), {"mode_check": f"not done: {trouble}"}
+    except (Stopped, NonFiniteLikelihood) as trouble:  # the finished run must not be lost for its check, nor pass without
+        return unchecked(str(trouble)), {"mode_check": "not done"}
     assert draws.log_weight is not None
     weights = Weights.of(draws.log_weight)
     excess = weights.log_mean - log_evidence

@@ -21,6 +21,7 @@ from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import AdaptiveESS
 from evidentia.sampling.population import Moves, run_along_path
 from evidentia.sampling.proposals import Proposal
+from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import defended
 from evidentia.seeding import Key
 
@@ -38,7 +39,7 @@ def look_from_particles(
     kernels = kernels_for(model, gibbs=False)
     path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 20), False, key, loop)
     if not path.complete or path.final is None or path.final.log_weight is None:
-        return Status.ok(), {"particle_check": "not done: stopped"}
+        return unchecked(str(loop.stopped)), {"particle_check": "not done"}
     final, path_weight = path.final, path.final.log_weight
     log_proposal = defended(proposal, final.position, final.log_prior, defensive)
     there = _huge_share(path_weight, final.log_prior + final.log_likelihood - log_proposal - weights.log_mean)

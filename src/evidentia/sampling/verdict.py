@@ -20,6 +20,13 @@ MIN_ESS = 100.0
 LARGE_CORRECTION = 0.5
 
 
+def unchecked(why: str) -> Status:
+    """The verdict on a finished number whose last check was not: it must not pass for one that was checked."""
+    return Status.suspect(
+        "unchecked", f"the number is finished, the look for mass that it may have missed is not ({why}): it may be far too low."
+    )
+
+
 def weights_status(weights: Weights, remedy: str) -> Status:
     """Whether the mean of these weights has an error worth showing."""
     if weights.n_zero == 0 and weights.pareto_k == -np.inf:

@@ -34,7 +34,7 @@ from numpyro.distributions import Unit
 
 from evidentia.data import fingerprint, host_arrays, largest_array, shapes, split_arrays
 from evidentia.errors import BadInput, BadType, ShapeError
-from evidentia.space import Params, Program, Space, program_of, space_of
+from evidentia.space import Params, Program, Space, program_of, sites_of, space_of
 from evidentia.values import batch_of_values, check_value_type, describe_point, not_one_value, single_value
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Model:
             fn(*call_args, **call_kwargs)
 
         def log_likelihood(params: Params, data: Any, hyper: Any) -> Any:
-            trace = handlers.trace(handlers.substitute(handlers.seed(program, 0), data=params)).get_trace(data, hyper)
+            trace = sites_of(handlers.substitute(handlers.seed(program, 0), data=params), data, hyper)
             terms = []
             for site in trace.values():
                 if site["type"] == "sample" and site["is_observed"]:
@@ -374,7 +374,7 @@ def _has_observed(program: Program, data: Any) -> bool:
     found: list[Any] = []
 
     def look(key: jax.Array, data: Any) -> int:
-        trace = handlers.trace(handlers.seed(program, key)).get_trace(data, None)
+        trace = sites_of(handlers.seed(program, key), data, None)
         found.extend(
             s for s in trace.values() if s["type"] == "sample" and s["is_observed"] and not isinstance(s["fn"], Unit)
         )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 import jax
@@ -26,6 +27,8 @@ from evidentia.errors import BadInput, BadType
 
 Params = dict[str, Any]
 Program = Callable[[Any, Any], Any]
+
+_ONE_PROGRAM_AT_A_TIME = RLock()
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,13 @@ class Space:
             params[msg["name"]] = value
             return value
 
-        trace = _trace(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
         log_prior = sum(_log_prob(trace[name]) for name in self.names)
         return params, jnp.asarray(log_prior + sum(log_jacobians), dtype=jnp.float64)
 
     def log_prior(self, params: Params, data: Any, hyper: Any) -> jax.Array:
         """Log prior density of the *constrained* parameters, without any Jacobian."""
-        trace = _trace(handlers.substitute(handlers.seed(self.program, 0), data=params), data, hyper)
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), data=params), data, hyper)
         return jnp.asarray(sum(_log_prob(trace[name]) for name in self.names), dtype=jnp.float64)
 
     def unconstrain(self, params: Params, data: Any, hyper: Any) -> jax.Array:
@@ -121,12 +124,12 @@ class Space:
             parts[msg["name"]] = jnp.ravel(biject_to(msg["fn"].support).inv(value))
             return value
 
-        _trace(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
         return [parts[name] for name in self.names]
 
     def sample_prior(self, key: jax.Array, data: Any, hyper: Any) -> jax.Array:
         """One draw from the prior, as a flat vector."""
-        trace = _trace(handlers.seed(self.program, key), data, hyper)
+        trace = sites_of(handlers.seed(self.program, key), data, hyper)
         return self.unconstrain({name: trace[name]["value"] for name in self.names}, data, hyper)
 
 
@@ -139,7 +142,7 @@ def space_of(program: Program, data: Any, hyper: Any) -> Space:
     sites: list[Site] = []
 
     def shapes_only(key: jax.Array, data: Any, hyper: Any) -> int:
-        trace = _trace(handlers.seed(program, key), data, hyper)
+        trace = sites_of(handlers.seed(program, key), data, hyper)
         for name, site in trace.items():
             if _is_latent(name, site):
                 sites.append(_site(name, site))
@@ -203,8 +206,15 @@ def _check_dictionary(prior: Mapping[Any, Any]) -> None:
             )
 
 
-def _trace(fn: Callable[..., Any], data: Any, hyper: Any) -> dict[str, Any]:
-    trace: dict[str, Any] = handlers.trace(fn).get_trace(data, hyper)
+def sites_of(fn: Callable[..., Any], data: Any, hyper: Any) -> dict[str, Any]:
+    """Run a program once and return its sites by name; one thread at a time.
+
+    NumPyro keeps its handlers on one stack for the whole process: of two threads that ran programs at the same time
+    each would see the other's sites, and JAX would find one's tracers in the other's results. Only Python's pass
+    through the program waits; compiled code does not come here.
+    """
+    with _ONE_PROGRAM_AT_A_TIME:
+        trace: dict[str, Any] = handlers.trace(fn).get_trace(data, hyper)
     return trace
 
 

@@ -1,5 +1,7 @@
 """The space of a model: bijections there and back, log-Jacobians against differences, names and shapes."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import jax
@@ -128,3 +130,33 @@ def test_prior_draws_and_prior_density_belong_together(case):
     finding = maps(case)[0].check(n_draws=2000, seed=2)["prior"]
     print(finding)
     assert finding.verdict.value == "fine"
+
+
+def test_two_threads_may_run_programs_at_once():
+    """NumPyro's handlers are one stack for the whole process; the pause lets the other thread in between statements."""
+
+    def slow(*_):
+        numpyro.sample("a", dist.Normal(0.0, 1.0))
+        time.sleep(0.02)
+        numpyro.sample("b", dist.Normal(0.0, 1.0))
+
+    def observed():
+        slow()
+        numpyro.sample("y", dist.Normal(0.0, 1.0), obs=1.0)
+
+    def build(i):
+        if i % 2:
+            return Model.from_numpyro(observed)
+        return Model(lambda p: p["a"], slow)
+
+    def evaluate(model):
+        with jax.enable_x64(True):
+            return model.core.log_densities(jnp.ones(2), model.data, model.hyper)
+
+    with ThreadPoolExecutor(4) as threads:
+        models = list(threads.map(build, range(8)))
+        values = list(threads.map(evaluate, models))
+    assert all(model.core.space.names == ("a", "b") for model in models)
+    priors, likelihoods = np.transpose(values)
+    assert np.allclose(priors, -1.0 - np.log(2.0 * np.pi))
+    assert np.allclose(likelihoods[0::2], 1.0) and np.allclose(likelihoods[1::2], -0.5 - 0.5 * np.log(2.0 * np.pi))

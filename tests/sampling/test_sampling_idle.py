@@ -38,9 +38,12 @@ def test_an_island_takes_its_floor_from_the_idle_of_the_others():
     np.testing.assert_array_equal(floors(height.ravel(), idle.ravel(), 3), [5.0, 7.0, 5.0])
 
 
-def test_where_no_other_island_is_idle_the_region_is_all_of_space():
-    idle = np.array([True, False, False, False])
-    np.testing.assert_array_equal(floors(np.arange(4.0), idle, 2), [-np.inf, 0.0])
+def test_where_no_other_island_is_idle_the_region_is_where_their_highest_few_stand():
+    height, idle = np.arange(2.0 * 10 * idling.BATCH), np.zeros(2 * 10 * idling.BATCH, bool)
+    idle[3] = True
+    first, second = floors(height, idle, 2)
+    assert (height[len(height) // 2 :] >= first).sum() == 10
+    assert second == len(height) // 2 - idling.CROWD  # one idle particle, and not too many others
 
 
 def test_a_region_with_many_for_each_idle_one_is_made_smaller():

@@ -49,7 +49,7 @@ def log_weights(values: ArrayLike, name: str = "log_weights") -> FloatArray:
     """Give `values` as log weights of any shape: finite or -inf."""
     array = numbers(values, name)
     _refuse_first(
-        np.isposinf(array),
+        array == np.inf,  # as fast as a comparison; np.isposinf is not
         array,
         name,
         "an infinite weight has no mean; a density ratio was divided by "

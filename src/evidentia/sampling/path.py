@@ -23,6 +23,10 @@ from evidentia.records import Array
 # The first rung of a path whose likelihood is zero on part of the prior: small enough to change no finite
 # likelihood anybody computes, large enough that an impossible point (-inf, or -1e100 used for it) weighs nothing.
 ON_SUPPORT = 1e-50
+# How near the share of the effective number must be to the one asked for: how exactly it is met does not matter.
+NEAR_ENOUGH = 0.005
+# Looks at where the weights' variance says the answer is, before a bracket is drawn around it.
+QUICK_LOOKS = 3
 
 
 def tempered(log_prior: Any, log_likelihood: Any, beta: Any, xp: Any) -> Any:
@@ -70,11 +74,21 @@ class AdaptiveESS:
         if beta == 0.0 and surplus(np.log(ON_SUPPORT)) < 0.0:
             return ON_SUPPORT
         # On the log scale, since the first steps of a sharp likelihood are many orders of magnitude below one. Near the answer
-        # ESS = 1 / (1 + step^2 variance), which says where to look first.
+        # ESS = 1 / (1 + step^2 variance), which says where to look first, and from there where to look next.
         high = float(np.log1p(-beta))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             spread = float(np.std(shifted[shifted > -np.inf]))
             guess = float(np.log(np.sqrt(1.0 / self.fraction - 1.0) / spread))
+        log_step = guess
+        for _ in range(QUICK_LOOKS):
+            if not np.log(ON_SUPPORT) < log_step < high:
+                break
+            found = surplus(log_step) + self.fraction
+            if abs(found - self.fraction) <= NEAR_ENOUGH:
+                return _above(beta, beta + np.exp(log_step))
+            if found == 1.0:
+                break
+            log_step += 0.5 * float(np.log((1.0 / self.fraction - 1.0) / (1.0 / found - 1.0)))
         low = max(min(guess - 0.7 if np.isfinite(guess) else high - 1.0, high - 0.1), float(np.log(ON_SUPPORT)))
         if np.isfinite(guess) and low < guess + 1.4 < high and surplus(guess + 1.4) < 0.0:
             high = guess + 1.4
@@ -82,8 +96,7 @@ class AdaptiveESS:
             low = max(low - 20.0, float(np.log(ON_SUPPORT)))
         if surplus(low) < 0.0:  # no step keeps enough: take the least, and let the weights tell
             return _above(beta, beta + np.exp(low))
-        # How exactly the share is met does not matter.
-        log_step = find_root(surplus, low, high, 1e-3, 60, value_tolerance=0.005)
+        log_step = find_root(surplus, low, high, 1e-3, 60, value_tolerance=NEAR_ENOUGH)
         return _above(beta, beta + np.exp(log_step))
 
 

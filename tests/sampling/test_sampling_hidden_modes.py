@@ -1,12 +1,14 @@
 """Modes that are easily lost: idle particles are set moving, and importance sampling asks particles from the prior."""
 
+import jax.numpy as jnp
 import numpy as np
+import numpyro.distributions as dist
 import pytest
 
-from evidentia import Budget, evidence, zoo
+from evidentia import Budget, Model, evidence, zoo
 from evidentia.numerics.weights import Weights
 from evidentia.result import Level
-from evidentia.sampling.from_particles import look_from_particles
+from evidentia.sampling.from_particles import how_many, look_from_particles
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.proposals import Mixture, StudentT
 from evidentia.sampling.weighted import weighted_draws
@@ -53,3 +55,14 @@ def test_particles_from_the_prior_say_which_modes_a_proposal_misses(covered, lev
     assert status.level is level
     if level is Level.SUSPECT:
         assert status.reasons[0].code == "missed-mode" and seen["huge_share_particles"] > 0.2
+
+
+def test_fewer_particles_are_asked_where_likelihoods_are_dear():
+    cheap = zoo.example("E8").model
+    assert how_many(cheap) == 2000
+
+    def with_rows(n):
+        return Model(lambda p, y: jnp.sum(y) * p["x"], {"x": dist.Normal(0.0, 1.0)}, data=np.zeros(n))
+
+    assert [how_many(with_rows(n)) for n in (50_000, 100_000, 1_000_000)] == [2000, 1000, 400]
+    assert how_many(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0)})) == 400

@@ -25,7 +25,10 @@ from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import defended
 from evidentia.seeding import Key
 
-N_PARTICLES, N_BLACK_BOX = 2000, 400
+# Particles of the check, and as many where likelihoods are dear: of black boxes, and of many data. Up to so many numbers of data
+# all of them are sent: the check then costs about what the draws do.
+N_PARTICLES, N_WHERE_DEAR = 2000, 400
+CHEAP_DATA = 50_000
 HUGE = 100.0
 # A population of a few hundred independent particles knows a share of 1 % to about half that: no alarm below this.
 MARGIN = 0.03
@@ -35,7 +38,7 @@ def look_from_particles(
     model: Model, proposal: Proposal, defensive: float, weights: Weights, log_weight: Array, key: Key, loop: Loop
 ) -> tuple[Status, dict[str, Diagnostic]]:
     """Whether particles from the prior stand where these weighted draws of the proposal do not come."""
-    n = N_BLACK_BOX if model.is_black_box else N_PARTICLES
+    n = how_many(model)
     kernels = kernels_for(model, gibbs=False)
     path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 20), False, key, loop)
     if not path.complete or path.final is None or path.final.log_weight is None:
@@ -52,6 +55,13 @@ def look_from_particles(
         f"{there:.0%} of particles that came up from the prior stand where the proposal hardly comes ({here:.0%} among its own "
         "draws): it has missed a mode; use SMC.",
     ), more
+
+
+def how_many(model: Model) -> int:
+    """Particles to send, a multiple of four."""
+    if model.is_black_box:
+        return N_WHERE_DEAR
+    return 4 * int(0.25 * max(N_WHERE_DEAR, min(N_PARTICLES, N_PARTICLES * CHEAP_DATA / max(model.data_size, 1))))
 
 
 def _huge_share(log_weight: Array, log_ratio: Array) -> float:

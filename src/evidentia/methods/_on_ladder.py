@@ -16,6 +16,7 @@ from evidentia.sampling.kernel_choice import check_kernels, kernels_for
 from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.ladder import Climb, climb_ladder
 from evidentia.sampling.path import AdaptiveESS, Schedule
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.tempered_verdict import unfinished
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -48,7 +49,8 @@ class OnLadder(Method):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
         kernels = kernels_for(model, self.kernels)
-        run = climb_ladder(model, self.climb, self.schedule, kernels, key.child("ladder"), bench.loop)
+        scouts = Scouts(model)
+        run = climb_ladder(model, self.climb, self.schedule, kernels, key.child("ladder"), bench.loop, scouts=scouts)
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)
@@ -56,5 +58,6 @@ class OnLadder(Method):
         assert run.final is not None
         if self.look_from_mode and estimate.log_evidence_se:
             found = (estimate.log_evidence, estimate.log_evidence_se)
-            estimate = estimate.doubted(*look_from_mode(model, run.final, *found, key.child("mode"), bench.loop))
+            seen = look_from_mode(model, run.final, *found, key.child("mode"), bench.loop, scouts=scouts.draws)
+            estimate = estimate.doubted(*seen)
         return replace(estimate, record=replace(run, final=with_parameters(model, run.final)))

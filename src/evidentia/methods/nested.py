@@ -48,12 +48,13 @@ from evidentia.numerics.nested import (
 )
 from evidentia.records import Array, Draws, NestedRun
 from evidentia.result import Diagnostic, Estimate, Status
-from evidentia.sampling.constrained import Replacement
+from evidentia.sampling.constrained import Points, Replacement
 from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.loop import Stopped
 from evidentia.sampling.nested_run import RemainingEvidence, Stop, run_nested
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
 
@@ -162,8 +163,9 @@ class NestedSampling(Method):
         assert run.final is not None
         if self.look_from_mode and estimate.log_evidence_se:
             live = _last(run.final, run.n_live)
-            seen, more = look_from_mode(model, live, estimate.log_evidence, estimate.log_evidence_se, key.child("mode"), loop)
-            estimate = estimate.doubted(seen, more)
+            found = estimate.log_evidence, estimate.log_evidence_se
+            seen = look_from_mode(model, live, *found, key.child("mode"), loop, scouts=_scouts(model, run.final, run.n_live))
+            estimate = estimate.doubted(*seen)
         return replace(estimate, record=replace(run, final=with_parameters(model, _heavy(run.final))))
 
     def read(self, record: object) -> Estimate:
@@ -250,6 +252,15 @@ def insertion_scores(run: NestedRun) -> tuple[float, float]:
         scores.append(alone * math.sqrt((m + 2) / (k + m + 1)))
     late = scores[-max(1, len(scores) // 3) :]
     return float(sum(scores) / math.sqrt(len(scores))), float(sum(late) / math.sqrt(len(late)))
+
+
+def _scouts(model: Model, dead: Draws, n_live: int) -> Draws | None:
+    """Points that died apart from the crowd that died about then: among each n_live in a row, under the prior that they share."""
+    scouts = Scouts(model)
+    for begin in range(0, len(dead.log_likelihood) - n_live // 2, n_live):
+        here = slice(begin, begin + n_live)
+        scouts.watch(0.0, Points(dead.position[here], dead.log_prior[here], dead.log_likelihood[here]))
+    return scouts.draws
 
 
 def _last(draws: Draws, n: int) -> Draws:

@@ -23,9 +23,9 @@ twice the other, some particles sit where others do not come, and the result is 
 of the moves counts (Dau & Chopin 2022).
 
 *When it lies.* A peak so narrow that no particle ever comes near it is missed, whatever the error says (a first-order
-transition). So the run looks from the other end as well: it climbs from its particles to the modes and importance samples
-there. Since that estimate exceeds log Z by b with probability at most exp(-b), one that is clearly larger proves a miss,
-and the result is suspect.
+transition). So the run looks from the other end as well: it climbs from its particles, and from those that stood apart on the way
+(`sampling.scouts`), to the modes and importance samples there. Since that estimate exceeds log Z by b with probability at most
+exp(-b), one that is clearly larger proves a miss, and the result is suspect.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from evidentia.model import Model, Offer
 from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.tempering import carried_error
 from evidentia.numerics.weights import pareto_k
-from evidentia.records import Array, PathRun
+from evidentia.records import Array, Draws, PathRun
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
@@ -51,6 +51,7 @@ from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.population import Moves, increments, run_along_path
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.tempered_verdict import idle_status, unfinished
 from evidentia.sampling.verdict import MAX_PARETO_K
 from evidentia.sampling.workbench import Workbench
@@ -100,6 +101,7 @@ class SMC(Method):
         """See `Method`."""
         # Fitted moves even where there are conditionals: they cross correlated blocks, and one calibration covers all.
         kernels = kernels_for(model, self.kernels, gibbs=False)
+        scouts = Scouts(model)
         run = run_along_path(
             model,
             self.n_particles,
@@ -110,13 +112,14 @@ class SMC(Method):
             self.waste_free,
             key.child("path"),
             bench.loop,
+            watch=scouts.watch,
         )
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)
-        return self._estimate(model, run, key, bench.loop)
+        return self._estimate(model, run, scouts.draws, key, bench.loop)
 
-    def _estimate(self, model: Model, run: PathRun, key: Key, loop: Loop) -> Estimate:
+    def _estimate(self, model: Model, run: PathRun, scouts: Draws | None, key: Key, loop: Loop) -> Estimate:
         sums = path_sums(run)
         genealogical, n_eves = genealogical_se(run, sums.islands)
         se: float | None = max(sums.se, genealogical)
@@ -136,8 +139,8 @@ class SMC(Method):
         if self.look_from_mode and sums.se > 0:
             assert run.final is not None
             # Not from the prior as well: so many climbs cost as much as a quick run, and a large population sees more by itself.
-            mode = key.child("mode")
-            seen, more = look_from_mode(model, run.final, sums.log_evidence, sums.se, mode, loop, from_prior=False)
+            found = sums.log_evidence, sums.se
+            seen, more = look_from_mode(model, run.final, *found, key.child("mode"), loop, from_prior=False, scouts=scouts)
             status, diagnostics = status.and_(seen), {**diagnostics, **more}
         because = None
         if not status.is_ok:

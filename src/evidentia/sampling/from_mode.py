@@ -1,10 +1,10 @@
 """A second view of an evidence that was walked up to from the prior: from the modes, by importance sampling.
 
 What starts from the prior cannot see a peak that no particle came near (a first-order transition). From the particles
-that reached the posterior, and from many draws of the prior, one can climb to the modes and importance sample there. (From
-the prior too, because a mode that the walk has lost on its way is near none of those that arrived.) That estimate of Z is
-unbiased, so by Markov's inequality it exceeds log Z by b with probability at most exp(-b): one that is clearly larger than
-what the walk found proves that the walk missed mass.
+that reached the posterior, from many draws of the prior, and from the scouts of the walk, one can climb to the modes and
+importance sample there. (From the prior and scouts too, because a mode that the walk has lost on its way is near none of those
+that arrived.) That estimate of Z is unbiased, so by Markov's inequality it exceeds log Z by b with probability at most exp(-b):
+one that is clearly larger than what the walk found proves that the walk missed mass.
 """
 
 from __future__ import annotations
@@ -26,15 +26,25 @@ from evidentia.seeding import Key
 
 
 def look_from_mode(
-    model: Model, particles: Draws, log_evidence: float, se: float, key: Key, loop: Loop, from_prior: bool = True
+    model: Model,
+    particles: Draws,
+    log_evidence: float,
+    se: float,
+    key: Key,
+    loop: Loop,
+    from_prior: bool = True,
+    scouts: Draws | None = None,
 ) -> tuple[Status, dict[str, Diagnostic]]:
-    """Climb from the last particles, and from the prior, to the modes; importance sample there; see whether that finds more."""
+    """Climb from the last particles, the prior and the scouts to the modes; see whether importance sampling there finds more."""
     try:
         usable = find_modes(model, particles, key.child("climb"), loop, Search(n_starts=4, max_iterations=40)).usable
         if from_prior:
             n = thorough_starts(model)
             prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=40)
             usable = (*usable, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
+        if scouts is not None:
+            search = Search(n_starts=len(scouts.position), max_iterations=40)
+            usable = (*usable, *find_modes(model, scouts, key.child("climb of scouts"), loop, search).usable)
         if not usable:
             return Status.ok(), {"mode_check": "no usable mode: no second view"}
         draws = weighted_draws(model, at_modes(usable), 2000, key.child("draws"), loop)
@@ -54,7 +64,7 @@ def look_from_mode(
     if excess > 4.0 * error + 0.05 and (weights.pareto_k < 0.7 or excess > 12.0):
         return Status.suspect(
             "missed-peak",
-            f"importance sampling at the mode finds {excess:.2f} nats more than the particles did: they missed a narrow peak "
-            "on the way from the prior; use Importance, and trust neither alone.",
+            f"importance sampling at the modes finds {excess:.2f} nats more than this run did, which missed a peak on its way; "
+            "compare SMC and Importance, and trust neither alone.",
         ), more
     return Status.ok(), more

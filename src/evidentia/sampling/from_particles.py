@@ -5,7 +5,9 @@ proposal far above Z. So a small tempered population is sent from the prior, and
 importance weight would be more than a hundred times the mean is compared with the same share among the proposal's own draws. They
 estimate one number, and where the particles have clearly more, the proposal has missed about that share of the posterior.
 
-*What it cannot see*: a mode that the particles miss too, and less than three hundredths of the posterior.
+Of particles that stood apart on the way and died out, some are kept as scouts (`sampling.scouts`) and climbed from.
+
+*What it cannot see*: a mode that no particle ever met, and less than three hundredths of the posterior.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ from evidentia.model import Model
 from evidentia.numerics.weights import Weights
 from evidentia.records import Array
 from evidentia.result import Diagnostic, Status
+from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernel_choice import kernels_for
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import AdaptiveESS
 from evidentia.sampling.population import Moves, run_along_path
 from evidentia.sampling.proposals import Proposal
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import defended
 from evidentia.seeding import Key
@@ -38,9 +42,9 @@ def look_from_particles(
     model: Model, proposal: Proposal, defensive: float, weights: Weights, log_weight: Array, key: Key, loop: Loop
 ) -> tuple[Status, dict[str, Diagnostic]]:
     """Whether particles from the prior stand where these weighted draws of the proposal do not come."""
-    n = how_many(model)
+    n, scouts = how_many(model), Scouts(model)
     kernels = kernels_for(model, gibbs=False)
-    path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 20), False, key, loop)
+    path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 20), False, key, loop, watch=scouts.watch)
     if not path.complete or path.final is None or path.final.log_weight is None:
         return unchecked(str(loop.stopped)), {"particle_check": "not done"}
     final, path_weight = path.final, path.final.log_weight
@@ -48,8 +52,12 @@ def look_from_particles(
     there = _huge_share(path_weight, final.log_prior + final.log_likelihood - log_proposal - weights.log_mean)
     here = _huge_share(log_weight, log_weight - weights.log_mean)
     more: dict[str, Diagnostic] = {"particle_check": "done", "huge_share_particles": there, "huge_share_draws": here}
-    if there <= here + MARGIN:
+    if there <= here + MARGIN and scouts.draws is None:
         return Status.ok(), more
+    if there <= here + MARGIN:
+        at = weights.log_mean, weights.log_mean_se
+        seen, found = look_from_mode(model, final, *at, key.child("climbs"), loop, from_prior=False, scouts=scouts.draws)
+        return seen, {**more, **found}
     return Status.suspect(
         "missed-mode",
         f"{there:.0%} of particles that came up from the prior stand where the proposal hardly comes ({here:.0%} among its own "

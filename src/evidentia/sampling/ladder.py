@@ -30,6 +30,7 @@ from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import Schedule, progress_of
 from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
 from evidentia.sampling.world import log_prior_at
@@ -86,10 +87,11 @@ def climb_ladder(
     key: Key,
     loop: Loop,
     first: Draws | None = None,
+    scouts: Scouts | None = None,
 ) -> PathRun:
     """Run all chains from the prior to the posterior; stopped by budget or Ctrl-C, return the rungs that were finished.
 
-    `first` are the chains' draws from the prior, `n_kept` of each, if there are some already.
+    `first` are the chains' draws from the prior, `n_kept` of each, if there are some already. `scouts` look at every rung.
     """
     m, n, d = climb.n_kept, climb.n_chains, model.n_dimensions
     choice = Choice(kernels, [kernel.first_scale(d) for kernel in kernels])
@@ -110,6 +112,8 @@ def climb_ladder(
             loop.stage(f"{words}  mean log likelihood {np.mean(rung.log_likelihood):.4g}", share)
             choice.rung += 1
             rung = _next_rung(model, climb, rung, betas[-1], beta, choice, key.child("rung", len(betas)), loop)
+            if scouts is not None:
+                scouts.watch(beta, rung)
             rungs[-1] = _without_points(rungs[-1])  # only the last rung's points are wanted
             betas.append(beta)
             rungs.append(rung)

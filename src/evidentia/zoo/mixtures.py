@@ -98,6 +98,7 @@ def label_switching(k: int) -> Example:
 # Modes that are easily lost: (weight, centre in every coordinate, width), in so many dimensions.
 HIDDEN_MODES = {
     "unequal-modes-10": (10, ((0.5, -3.0, 0.7), (0.5, 3.0, 0.4))),
+    "unequal-modes-20": (20, ((0.5, -5.0, 3.5), (0.5, 5.0, 2.0))),
     "three-modes-3": (3, ((0.2, -8.0, 0.3), (0.3, 0.0, 1.0), (0.5, 7.0, 0.3))),
 }
 
@@ -105,7 +106,8 @@ HIDDEN_MODES = {
 def hidden_modes(name: str) -> Example:
     """A likelihood that is a sum of normal densities, under N(0, 10^2 I): modes whose share far from the posterior is small.
 
-    The narrower of two modes in ten dimensions has half of the posterior and less than a hundredth of what is on the way there.
+    The narrower of two modes in ten dimensions has half of the posterior and less than a hundredth of what is on the way there; in
+    twenty, a thousandth, and a basin that draws of the prior do not reach.
     """
     d, modes = HIDDEN_MODES[name]
     weight, centre, width = (np.array(column) for column in zip(*modes, strict=True))

@@ -1,0 +1,81 @@
+"""Scouts: the few points of a walk that stand where the crowd does not, rung by rung, to climb from when the walk is over.
+
+A narrow mode that ends with half of the posterior may hold a thousandth of it half way from the prior. A handful of particles are
+there for a few rungs and die out, and nobody who looks at those that arrived will ever know; climbs from the prior do not find it
+either, because from afar every way up leads to the broad mode. But while they live they can be told apart: they stand where the
+target of the rung is high above a Student t that fits the rung's crowd. So the highest few above that frame are kept from every
+rung, and when the walk is over somebody climbs from the highest of all (`sampling.from_mode`).
+
+Keeping them costs no likelihoods; a climb costs a handful of gradients and Hessians. Those of a black box would be differences,
+and cost more than the walk: it has no scouts.
+
+*What it cannot see*: a mode in whose basin no particle ever stood, and one that stands out less than the tails of the crowd do.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from evidentia.model import Model
+from evidentia.records import Array, Draws
+from evidentia.sampling.mode import CHEAP_DATA
+from evidentia.sampling.path import tempered
+from evidentia.sampling.tune import fit_tuning
+
+# Scouts kept from a rung, and in all: fewer where the data are many, but some.
+OF_A_RUNG = 8
+AT_MOST, AT_LEAST = 48, 12
+
+
+class Crowd(Protocol):
+    """The points of a rung, (..., d), and their densities, (...); without log priors nothing stands out."""
+
+    @property
+    def position(self) -> Array:
+        """Unconstrained coordinates."""
+        ...
+
+    @property
+    def log_prior(self) -> Array | None:
+        """Log prior density."""
+        ...
+
+    @property
+    def log_likelihood(self) -> Array:
+        """Log likelihood."""
+        ...
+
+
+class Scouts:
+    """Collects points while a walk goes on."""
+
+    def __init__(self, model: Model) -> None:
+        cheap = min(1.0, CHEAP_DATA / max(model.data_size, 1))
+        self._at_most = 0 if model.is_black_box else max(AT_LEAST, int(AT_MOST * cheap))
+        self._kept: list[tuple[Array, Array, Array, Array]] = []
+
+    def watch(self, beta: float, crowd: Crowd, choice: object = None) -> None:
+        """Look at a rung after its moves."""
+        if crowd.log_prior is None or not self._at_most:
+            return
+        position = crowd.position.reshape(-1, crowd.position.shape[-1])
+        log_prior, log_likelihood = crowd.log_prior.ravel(), crowd.log_likelihood.ravel()
+        alive = np.isfinite(log_prior) & np.isfinite(log_likelihood) & np.isfinite(position).all(axis=1)
+        if alive.sum() <= 2 * position.shape[1]:
+            return
+        position, log_prior, log_likelihood = position[alive], log_prior[alive], log_likelihood[alive]
+        frame = fit_tuning(position, np.ones(len(position)), 1.0)
+        height = tempered(log_prior, log_likelihood, beta, np) - frame.log_frame(position, np)
+        best = np.argsort(-height, kind="stable")[:OF_A_RUNG]
+        self._kept.append((position[best], log_likelihood[best], log_prior[best], height[best] - np.median(height)))
+
+    @property
+    def draws(self) -> Draws | None:
+        """The highest of all; None if there are none."""
+        if not self._kept:
+            return None
+        position, log_likelihood, log_prior, height = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        best = np.argsort(-height, kind="stable")[: self._at_most]
+        return Draws(position[best], log_likelihood[best], log_prior[best], n_drawn=len(best))

@@ -42,6 +42,7 @@ from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernels._base import State, Tuning
 from evidentia.sampling.loop import Budget, Loop
 from evidentia.sampling.own_draws import positions_of
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.verdict import weights_status
 from evidentia.sampling.workbench import Workbench
@@ -160,7 +161,8 @@ def sandwich(
         truth = None
         if simulate is not None:
             model, truth = _simulated(model, simulate, key.child("simulate"))
-        plan, _ = method.prepare(model, key.child("plan"), loop)
+        scouts = Scouts(model)
+        plan, _ = method.prepare(model, key.child("plan"), loop, scouts=scouts)
         n = method.n_particles
         start = prior_draws(model, n, key.child("prior"), loop)
         way_up = walk(model, plan, start, n // 2, key.child("up"), loop)
@@ -176,7 +178,8 @@ def sandwich(
         if truth is None and exact_draws is None and up.log_mean_se > 0:  # chains may have missed what the way up missed
             ended = way_up.record().final
             assert ended is not None
-            seen, _ = look_from_mode(model, ended, float(up.log_mean), float(up.log_mean_se), key.child("mode"), loop)
+            found = float(up.log_mean), float(up.log_mean_se)
+            seen, _ = look_from_mode(model, ended, *found, key.child("mode"), loop, scouts=scouts.draws)
         seconds = loop.seconds
     possible = float((start.log_likelihood > -np.inf).mean())
     given, simulated = exact_draws is not None, truth is not None

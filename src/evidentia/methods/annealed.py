@@ -47,6 +47,7 @@ from evidentia.sampling.kernels._base import Kernel
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.path import FixedLadder, PowerLadder, Schedule
 from evidentia.sampling.population import Moves
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.verdict import weights_status
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -112,7 +113,8 @@ class AIS(Method):
             return _stopped(finished, why)
 
     def _run(self, model: Model, key: Key, loop: Loop, finished: list[PathRun]) -> Estimate:
-        plan, trial = self.prepare(model, key, loop, finished)
+        scouts = Scouts(model)
+        plan, trial = self.prepare(model, key, loop, finished, scouts)
         start = prior_draws(model, self.n_particles, key.child("prior"), loop)
         run = walk(model, plan, start, self.n_particles // 2, key.child("walk"), loop)
         weights = Weights.of(run.log_weights)
@@ -140,9 +142,8 @@ class AIS(Method):
             if self.doubling_check:
                 status = status.and_(_rise(weights, half, len(trial.betas) - 1, len(run.betas) - 1))
         if self.look_from_mode and weights.log_mean_se > 0 and math.isfinite(weights.log_mean):
-            seen, more = look_from_mode(
-                model, record.final, float(weights.log_mean), float(weights.log_mean_se), key.child("mode"), loop
-            )
+            found = float(weights.log_mean), float(weights.log_mean_se)
+            seen, more = look_from_mode(model, record.final, *found, key.child("mode"), loop, scouts=scouts.draws)
             status, diagnostics = status.and_(seen), {**diagnostics, **more}
         return Estimate(
             log_evidence=float(weights.log_mean),
@@ -157,11 +158,11 @@ class AIS(Method):
     # -- what is fixed before the lineages start ------------------------------------------------------------------------
 
     def prepare(
-        self, model: Model, key: Key, loop: Loop, finished: list[PathRun] | None = None
+        self, model: Model, key: Key, loop: Loop, finished: list[PathRun] | None = None, scouts: Scouts | None = None
     ) -> tuple[Plan, Walk | None]:
         """The ladder with its kernels and tuning; and the trial walk with half the rungs, if there was one.
 
-        Whatever is complete on the way is added to `finished`.
+        Whatever is complete on the way is added to `finished`. `scouts` look at the pilot.
         """
         kernels = kernels_for(model, self.kernels)
         if self.kernels is None and not kernels[0].needs_tuning:  # Gibbs sweeps need no other kernel in reserve
@@ -173,7 +174,7 @@ class AIS(Method):
             return untuned_plan(given, kernels[0], self.n_sweeps), trial
         loop.tick(f"pilot of {self.n_pilot} particles")
         schedule = self.schedule if given is None else None
-        path = pilot(model, kernels, self.n_pilot, self.pilot_moves, schedule, key.child("pilot"), loop)
+        path = pilot(model, kernels, self.n_pilot, self.pilot_moves, schedule, key.child("pilot"), loop, scouts)
         if finished is not None:
             finished.append(path.run)
         if self.schedule is not None:

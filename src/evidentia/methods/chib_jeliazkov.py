@@ -51,6 +51,7 @@ from evidentia.sampling.kernels.hmc import HMC
 from evidentia.sampling.kernels.random_walk import RandomWalk
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.ordinates import central_points, look_from_prior, ordinate_estimate, point_of, tail_indices
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.transitions import (
     Columns,
@@ -108,7 +109,8 @@ class ChibJeliazkov(Method):
         loop = bench.loop
         blocks = self._columns(model)
         total = self.n_pilot + self.n_draws
-        chains = run_chains(model, key.child("chains"), loop, self.n_chains, self.n_warmup, total)
+        scouts = Scouts(model)
+        chains = run_chains(model, key.child("chains"), loop, self.n_chains, self.n_warmup, total, scouts=scouts)
         pilot, kept = _split(chains, self.n_chains, self.n_pilot, model.n_dimensions)
         rng = key.child("point").generator()
         points = central_points(pilot.position, rng)
@@ -131,7 +133,8 @@ class ChibJeliazkov(Method):
         estimate = estimate.doubted(look_from_prior(bench.prior(), estimate.log_evidence, se))
         if len(blocks) == 1 and acceptance > 1.0 - 1e-12:
             return estimate  # the proposal is the posterior itself: nothing is left to look for
-        return estimate.doubted(*look_from_mode(model, kept, estimate.log_evidence, se, key.child("mode"), loop))
+        found = estimate.log_evidence, se
+        return estimate.doubted(*look_from_mode(model, kept, *found, key.child("mode"), loop, scouts=scouts.draws))
 
     def _columns(self, model: Model) -> list[Columns]:
         """The unconstrained coordinates of each block; one block of all unless blocks are given."""

@@ -20,6 +20,7 @@ from evidentia.sampling.kernels._base import Kernel, Tuning
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import ON_SUPPORT, AdaptiveESS, Schedule
 from evidentia.sampling.population import Choice, Moves, Rung, run_along_path
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.tune import fit_tuning, tuning_in_blocks
 from evidentia.seeding import Key
 
@@ -136,14 +137,20 @@ def pilot(
     schedule: Schedule | None,
     key: Key,
     loop: Loop,
+    scouts: Scouts | None = None,
 ) -> Map:
-    """Send a small resampled population along the path (on rungs of its own, without a schedule) and draw the map."""
+    """Send a small resampled population along the path (on rungs of its own, without a schedule) and draw the map.
+
+    `scouts` look at every rung.
+    """
     seen: list[Station] = []
 
     def watch(beta: float, rung: Rung, choice: Choice) -> None:
         position = rung.position[-1]
         kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
         seen.append(_station(beta, position, np.ones(len(position)), kernel, scale))
+        if scouts is not None:
+            scouts.watch(beta, rung)
 
     steps = schedule or AdaptiveESS(0.6)
     run = run_along_path(model, n_particles, 4, steps, kernels, moves, False, key, loop, watch=watch)

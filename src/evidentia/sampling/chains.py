@@ -22,6 +22,7 @@ from evidentia.sampling.kernels.hmc import HMC
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import AdaptiveESS
 from evidentia.sampling.population import Moves, run_along_path
+from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import fit_tuning
 from evidentia.seeding import Key
@@ -47,13 +48,19 @@ def run_chains(
     n_warmup: int = 200,
     n_draws: int = 1000,
     kernel: Kernel | None = None,
+    scouts: Scouts | None = None,
 ) -> Chains:
-    """Posterior draws from `n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away."""
+    """Posterior draws from `n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away.
+
+    `scouts` look at the walk from the prior that finds the chains their starts.
+    """
     if n_chains < 2 or n_draws < 4 or n_warmup < 0:
         raise BadInput(f"n_chains={n_chains}, n_draws={n_draws}, n_warmup={n_warmup}: needs 2 chains of 4 draws at least.")
     kernel = kernel or (CrankNicolson() if model.is_black_box else HMC())
     kernels: tuple[Kernel, ...] = (CrankNicolson(),) if model.is_black_box else (CrankNicolson(), HMC())
-    path = run_along_path(model, 1000, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 40), False, key.child("path"), loop)
+    walk = key.child("path")
+    watch = None if scouts is None else scouts.watch
+    path = run_along_path(model, 1000, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 40), False, walk, loop, watch=watch)
     final = path.final
     assert final is not None and final.log_weight is not None
     rng = key.child("start").generator()

@@ -106,8 +106,8 @@ HIDDEN_MODES = {
 def hidden_modes(name: str) -> Example:
     """A likelihood that is a sum of normal densities, under N(0, 10^2 I): modes whose share far from the posterior is small.
 
-    The narrower of two modes in ten dimensions has half of the posterior and less than a hundredth of what is on the way there; in
-    twenty, a thousandth, and a basin that draws of the prior do not reach.
+    The narrower of two modes in ten dimensions has half of the posterior and less than a hundredth of what is on the way there;
+    in twenty, a thousandth, and a basin that draws of the prior do not reach.
     """
     d, modes = HIDDEN_MODES[name]
     weight, centre, width = (np.array(column) for column in zip(*modes, strict=True))

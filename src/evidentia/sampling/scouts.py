@@ -26,7 +26,7 @@ from evidentia.sampling.tune import fit_tuning
 
 # Scouts kept from a rung, and in all: fewer where the data are many, but some.
 OF_A_RUNG = 8
-AT_MOST, AT_LEAST = 48, 12
+AT_MOST, AT_LEAST = 24, 12
 
 
 class Crowd(Protocol):
@@ -62,14 +62,19 @@ class Scouts:
             return
         position = crowd.position.reshape(-1, crowd.position.shape[-1])
         log_prior, log_likelihood = crowd.log_prior.ravel(), crowd.log_likelihood.ravel()
-        alive = np.isfinite(log_prior) & np.isfinite(log_likelihood) & np.isfinite(position).all(axis=1)
-        if alive.sum() <= 2 * position.shape[1]:
+        with np.errstate(invalid="ignore", over="ignore"):
+            all_finite = np.isfinite(log_prior.sum() + log_likelihood.sum() + position.sum())
+        if not all_finite:
+            alive = np.isfinite(log_prior) & np.isfinite(log_likelihood) & np.isfinite(position).all(axis=1)
+            position, log_prior, log_likelihood = position[alive], log_prior[alive], log_likelihood[alive]
+        n, d = position.shape
+        if n <= 2 * d:
             return
-        position, log_prior, log_likelihood = position[alive], log_prior[alive], log_likelihood[alive]
-        frame = fit_tuning(position, np.ones(len(position)), 1.0)
+        frame = fit_tuning(position, np.ones(n), 1.0)
         height = tempered(log_prior, log_likelihood, beta, np) - frame.log_frame(position, np)
-        best = np.argsort(-height, kind="stable")[:OF_A_RUNG]
-        self._kept.append((position[best], log_likelihood[best], log_prior[best], height[best] - np.median(height)))
+        best = np.argpartition(-height, OF_A_RUNG)[:OF_A_RUNG] if n > OF_A_RUNG else np.arange(n)
+        above = height[best] - np.median(height)
+        self._kept.append((position[best], log_likelihood[best], log_prior[best], above))
 
     @property
     def draws(self) -> Draws | None:

@@ -6,7 +6,7 @@ import pytest
 
 from evidentia import Model, evidence, zoo
 from evidentia.sampling.constrained import Points
-from evidentia.sampling.scouts import AT_LEAST, AT_MOST, OF_A_RUNG, Scouts
+from evidentia.sampling.scouts import IN_ALL, OF_A_RUNG, Scouts
 
 CHEAP = zoo.example("E8").model
 
@@ -26,18 +26,26 @@ def test_those_who_stand_apart_are_kept():
     log_prior[:3] = 0.0
     scouts.watch(0.5, crowd._replace(log_prior=log_prior))
     kept = scouts.draws
-    assert kept is not None and len(kept.position) == OF_A_RUNG
-    assert (kept.position[:3] > 8.0).all() and (kept.position[3:] < 8.0).all()
+    assert kept is not None and len(kept.position) == 3
+    assert (kept.position > 8.0).all()
 
 
-def test_of_many_rungs_the_highest_are_kept_and_a_quiet_one_gives_way():
-    scouts, loud = Scouts(CHEAP), _crowd(4)
+def test_where_nobody_stands_apart_there_are_no_scouts():
+    scouts, crowd = Scouts(CHEAP), _crowd(0)
     for _ in range(20):
-        scouts.watch(0.0, Points(*(field[10:] for field in loud)))
-    scouts.watch(0.0, loud)
+        scouts.watch(0.0, crowd._replace(log_prior=-0.5 * np.sum(crowd.position**2, axis=1)))
+    assert scouts.draws is None
+
+
+def test_of_many_rungs_the_highest_are_kept():
+    scouts, crowd = Scouts(CHEAP), _crowd(20)
+    for height in (1.0, 9.0, 7.0, 5.0):
+        log_prior = -0.5 * np.sum(crowd.position**2, axis=1)
+        log_prior[:20] = height
+        scouts.watch(0.5, crowd._replace(log_prior=log_prior))
     kept = scouts.draws
-    assert kept is not None and len(kept.position) == AT_MOST
-    assert (kept.position > 8.0).all(axis=1).sum() == 4
+    assert kept is not None and len(kept.position) == IN_ALL
+    np.testing.assert_array_equal(kept.log_prior, np.repeat([9.0, 7.0, 5.0], OF_A_RUNG))
 
 
 def test_points_of_no_density_and_too_few_are_passed_over():
@@ -57,15 +65,10 @@ class _Without:
         self.position, self.log_likelihood = position, log_likelihood
 
 
-def test_many_data_have_few_scouts_and_black_boxes_none():
-    prior = {"x": dist.Normal(0.0, 1.0).expand([3]).to_event(1)}
-    many = Scouts(Model(lambda p, y: p["x"].sum() * y.sum(), prior, data=np.zeros(100_000)))
-    none = Scouts(Model.black_box(lambda p: 0.0, prior))
-    for _ in range(9):
-        many.watch(0.0, _crowd(1))
-        none.watch(0.0, _crowd(1))
-    assert len(many.draws.position) == AT_LEAST
-    assert none.draws is None
+def test_black_boxes_have_no_scouts():
+    scouts = Scouts(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([3]).to_event(1)}))
+    scouts.watch(0.0, _crowd(1))
+    assert scouts.draws is None
 
 
 @pytest.mark.parametrize("method", ["smc", "nested", "stepping-stone"])

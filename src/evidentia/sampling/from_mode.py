@@ -43,7 +43,8 @@ def look_from_mode(
             prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=40)
             usable = (*usable, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
         if scouts is not None:
-            search = Search(n_starts=len(scouts.position), max_iterations=40)
+            # Who stands in a basin is up in a few steps; those in the crowd's tails need not arrive.
+            search = Search(n_starts=len(scouts.position), max_iterations=12)
             usable = (*usable, *find_modes(model, scouts, key.child("climb of scouts"), loop, search).usable)
         if not usable:
             return Status.ok(), {"mode_check": "no usable mode: no second view"}

@@ -52,17 +52,17 @@ def look_from_particles(
     there = _huge_share(path_weight, final.log_prior + final.log_likelihood - log_proposal - weights.log_mean)
     here = _huge_share(log_weight, log_weight - weights.log_mean)
     more: dict[str, Diagnostic] = {"particle_check": "done", "huge_share_particles": there, "huge_share_draws": here}
-    if there <= here + MARGIN and scouts.draws is None:
+    if there > here + MARGIN:
+        return Status.suspect(
+            "missed-mode",
+            f"{there:.0%} of particles that came up from the prior stand where the proposal hardly comes ({here:.0%} among its "
+            "own draws): it has missed a mode; use SMC.",
+        ), more
+    if scouts.draws is None:
         return Status.ok(), more
-    if there <= here + MARGIN:
-        at = weights.log_mean, weights.log_mean_se
-        seen, found = look_from_mode(model, final, *at, key.child("climbs"), loop, from_prior=False, scouts=scouts.draws)
-        return seen, {**more, **found}
-    return Status.suspect(
-        "missed-mode",
-        f"{there:.0%} of particles that came up from the prior stand where the proposal hardly comes ({here:.0%} among its own "
-        "draws): it has missed a mode; use SMC.",
-    ), more
+    at = weights.log_mean, weights.log_mean_se
+    seen, found = look_from_mode(model, final, *at, key.child("climbs"), loop, from_prior=False, scouts=scouts.draws)
+    return seen, {**more, **found}
 
 
 def how_many(model: Model) -> int:

@@ -20,9 +20,8 @@ import numpy as np
 
 from evidentia.model import Model
 from evidentia.records import Array, Draws
-from evidentia.sampling.kernels._base import FRAME_DEGREES
 from evidentia.sampling.path import tempered
-from evidentia.sampling.tune import tuning_of
+from evidentia.sampling.tune import fit_tuning
 
 # Scouts kept from a rung, and in all (with half as many, modes in twenty and thirty dimensions were missed in silence again).
 OF_A_RUNG, IN_ALL = 8, 24
@@ -70,7 +69,9 @@ class Scouts:
         n, d = position.shape
         if n <= 2 * d:
             return
-        height = tempered(log_prior, log_likelihood, beta, np) - _log_frame(position)
+        # Fitted to all: from 500 of 8,000, in twenty dimensions, the shape is so uncertain that nobody stands out any more.
+        frame = fit_tuning(position, np.ones(n), 1.0)
+        height = tempered(log_prior, log_likelihood, beta, np) - frame.log_frame(position, np)
         best = np.argpartition(-height, OF_A_RUNG)[:OF_A_RUNG] if n > OF_A_RUNG else np.arange(n)
         middle = np.median(height)
         best = best[height[best] > middle + APART]
@@ -85,20 +86,3 @@ class Scouts:
         position, log_likelihood, log_prior, height = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
         best = np.argsort(-height, kind="stable")[:IN_ALL]
         return Draws(position[best], log_likelihood[best], log_prior[best], n_drawn=len(best))
-
-
-def _log_frame(position: Array) -> Array:
-    """The log density, up to a constant, of a Student t that fits these points.
-
-    Fitted to all of them: from a tenth, in twenty dimensions, the shape is so uncertain that nobody stands out any more.
-    """
-    n, d = position.shape
-    mean = position.mean(axis=0)
-    centred = position - mean
-    covariance = centred.T @ centred / n
-    variance = np.einsum("ii->i", covariance)
-    variance[...] = np.maximum(variance, max(1e-20, 1e-12 * variance.max()))  # a coordinate that does not vary has a width
-    inverse = tuning_of(mean, covariance, 1.0).inverse[0]
-    white = centred @ np.ascontiguousarray(inverse.T)
-    radius = np.einsum("ij,ij->i", white, white)
-    return np.asarray(-0.5 * (FRAME_DEGREES + d) * np.log1p(radius / FRAME_DEGREES))

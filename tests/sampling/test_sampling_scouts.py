@@ -71,12 +71,12 @@ def test_black_boxes_have_no_scouts():
     assert scouts.draws is None
 
 
-@pytest.mark.parametrize("method", ["smc", "nested", "stepping-stone"])
-def test_a_mode_that_dies_out_on_the_way_is_not_missed_in_silence(method):
-    """In twenty dimensions a narrow mode with half of the mass holds a thousandth of it half way: 0.69 nats.
+@pytest.mark.parametrize(("method", "seed"), [("nested", 4), (None, 0)])
+def test_a_mode_that_dies_out_on_the_way_is_not_missed_in_silence(method, seed):
+    """In twenty dimensions a narrow mode with half of the mass holds a thousandth of it half way: these runs miss it by 0.6 nats.
 
-    Before there were scouts, two of five runs of nested sampling and one of five by ladders missed it and were ok.
+    Without scouts both are ok, as are five of the first six of the default and two of nested sampling's.
     """
     example = zoo.example("unequal-modes-20")
-    found = evidence(example.model, method, seed=4, progress=False)
+    found = evidence(example.model, method, seed=seed, progress=False)
     assert not found.status.is_ok or abs(found.log_evidence - example.log_evidence) < 4.0 * found.error

@@ -98,7 +98,7 @@ def label_switching(k: int) -> Example:
 # Modes that are easily lost: (weight, centre in every coordinate, width), in so many dimensions.
 HIDDEN_MODES = {
     "unequal-modes-10": (10, ((0.5, -3.0, 0.7), (0.5, 3.0, 0.4))),
-    "unequal-modes-20": (20, ((0.5, -5.0, 3.5), (0.5, 5.0, 2.0))),
+    "unequal-modes-20": (20, ((0.66, -3.86, 3.5), (0.34, 3.86, 2.0))),
     "three-modes-3": (3, ((0.2, -8.0, 0.3), (0.3, 0.0, 1.0), (0.5, 7.0, 0.3))),
 }
 

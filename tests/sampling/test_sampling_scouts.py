@@ -1,12 +1,14 @@
 """Scouts: who stands apart from the crowd is kept, and a mode that died out on the way is found from them."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpyro.distributions as dist
 import pytest
 
 from evidentia import Model, evidence, zoo
-from evidentia.sampling.constrained import Points
 from evidentia.sampling.scouts import IN_ALL, OF_A_RUNG, Scouts
+from evidentia.sampling.tune import tuning_in_blocks
 
 CHEAP = zoo.example("E8").model
 
@@ -15,16 +17,20 @@ def _crowd(n_apart, n=2000, d=3):
     rng = np.random.default_rng(5)
     position = rng.standard_normal((n, d))
     position[:n_apart] = 9.0 + 0.1 * position[:n_apart]
-    return Points(position, np.zeros(n), np.zeros(n))
+    return position
+
+
+def _normal(position):
+    return -0.5 * np.sum(position**2, axis=1)
 
 
 def test_those_who_stand_apart_are_kept():
     scouts = Scouts(CHEAP)
     crowd = _crowd(3)
     # The target of a crowd of normals is normal; three stand on a peak of their own.
-    log_prior = -0.5 * np.sum(crowd.position**2, axis=1)
+    log_prior = _normal(crowd)
     log_prior[:3] = 0.0
-    scouts.watch(0.5, crowd._replace(log_prior=log_prior))
+    scouts.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
     kept = scouts.draws
     assert kept is not None and len(kept.position) == 3
     assert (kept.position > 8.0).all()
@@ -33,41 +39,67 @@ def test_those_who_stand_apart_are_kept():
 def test_where_nobody_stands_apart_there_are_no_scouts():
     scouts, crowd = Scouts(CHEAP), _crowd(0)
     for _ in range(20):
-        scouts.watch(0.0, crowd._replace(log_prior=-0.5 * np.sum(crowd.position**2, axis=1)))
+        scouts.look(0.0, crowd, _normal(crowd), np.zeros(len(crowd)))
     assert scouts.draws is None
 
 
 def test_of_many_rungs_the_highest_are_kept():
     scouts, crowd = Scouts(CHEAP), _crowd(20)
     for height in (1.0, 9.0, 7.0, 5.0):
-        log_prior = -0.5 * np.sum(crowd.position**2, axis=1)
+        log_prior = _normal(crowd)
         log_prior[:20] = height
-        scouts.watch(0.5, crowd._replace(log_prior=log_prior))
+        scouts.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
     kept = scouts.draws
     assert kept is not None and len(kept.position) == IN_ALL
     np.testing.assert_array_equal(kept.log_prior, np.repeat([9.0, 7.0, 5.0], OF_A_RUNG))
+
+
+def test_every_block_of_a_rung_is_seen_in_its_own_frame():
+    # Two states each of two islands' chains, far from each other; in each island's frame nobody stands apart but one.
+    rng = np.random.default_rng(3)
+    position = rng.standard_normal((2, 400, 3)) + np.repeat([0.0, 50.0], 200)[:, None]
+    log_prior = -0.5 * np.sum((position - np.repeat([0.0, 50.0], 200)[:, None]) ** 2, axis=2)
+    position[1, 300], log_prior[1, 300] = 60.0, 5.0
+    frame = tuning_in_blocks(np.repeat([[0.0], [50.0]], 3, axis=1), np.stack([np.eye(3)] * 2), 1.0)
+    scouts = Scouts(CHEAP)
+    scouts.watch(0.5, _Rung(position, log_prior, np.zeros((2, 400)), frame))
+    kept = scouts.draws
+    assert kept is not None
+    np.testing.assert_array_equal(kept.position, np.full((1, 3), 60.0))
 
 
 def test_points_of_no_density_and_too_few_are_passed_over():
     scouts, crowd = Scouts(CHEAP), _crowd(0, n=40)
     none_left = np.full(40, -np.inf)
     none_left[:6] = 0.0
-    scouts.watch(0.3, crowd._replace(log_likelihood=none_left))
+    for frame in (None, tuning_in_blocks(np.zeros((1, 3)), np.eye(3)[None], 1.0)):
+        scouts.look(0.3, crowd, np.zeros(40), none_left, frame)
+        assert scouts.draws is None
+    scouts.watch(0.3, _Rung(crowd[None], None, np.zeros((1, 40)), None))
     assert scouts.draws is None
-    scouts.watch(0.3, _Without(crowd.position, crowd.log_likelihood))
-    assert scouts.draws is None
 
 
-class _Without:
-    log_prior = None
+def test_an_impossible_point_is_no_scout():
+    crowd = _crowd(1)
+    log_likelihood = np.zeros(len(crowd))
+    log_likelihood[1] = -np.inf
+    crowd[2] = np.inf
+    scouts = Scouts(CHEAP)
+    scouts.look(0.3, crowd, np.where(np.arange(len(crowd)) == 0, 5.0, _normal(crowd)), log_likelihood)
+    assert scouts.draws is not None
+    np.testing.assert_array_equal(scouts.draws.position, crowd[:1])
 
-    def __init__(self, position, log_likelihood):
-        self.position, self.log_likelihood = position, log_likelihood
+
+class _Rung(NamedTuple):
+    position: Any
+    log_prior: Any
+    log_likelihood: Any
+    tuning: Any
 
 
 def test_black_boxes_have_no_scouts():
     scouts = Scouts(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([3]).to_event(1)}))
-    scouts.watch(0.0, _crowd(1))
+    scouts.look(0.0, _crowd(1), np.zeros(2000), np.zeros(2000))
     assert scouts.draws is None
 
 

@@ -48,7 +48,7 @@ from evidentia.numerics.nested import (
 )
 from evidentia.records import Array, Draws, NestedRun
 from evidentia.result import Diagnostic, Estimate, Status
-from evidentia.sampling.constrained import Points, Replacement
+from evidentia.sampling.constrained import Replacement
 from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
@@ -259,7 +259,7 @@ def _scouts(model: Model, dead: Draws, n_live: int) -> Draws | None:
     scouts = Scouts(model)
     for begin in range(0, len(dead.log_likelihood) - n_live // 2, n_live):
         here = slice(begin, begin + n_live)
-        scouts.watch(0.0, Points(dead.position[here], dead.log_prior[here], dead.log_likelihood[here]))
+        scouts.look(0.0, dead.position[here], dead.log_prior[here], dead.log_likelihood[here])
     return scouts.draws
 
 

@@ -77,6 +77,7 @@ class _Rung:
     eves: NDArray[np.int64] | None = None
     idleness: Array | None = None
     idle: float = 0.0  # the share of chains that even shorter moves did not move
+    tuning: Tuning | None = None  # what shaped the moves
 
 
 def climb_ladder(
@@ -161,7 +162,8 @@ def _next_rung(
     )
     acceptance = float(np.mean([part.acceptance for part in kept]))
     n_moves = burnt.n_moves + at_once * len(kept)
-    return _Rung(position, log_prior, log_likelihood, acceptance, burnt.correlation, burnt.memory, n_moves, eves, idleness, idle)
+    counted = acceptance, burnt.correlation, burnt.memory, n_moves
+    return _Rung(position, log_prior, log_likelihood, *counted, eves, idleness, idle, tuning)
 
 
 def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -198,7 +200,7 @@ def _together(parts: list[Any], n: int) -> Any:
 
 
 def _without_points(rung: _Rung) -> _Rung:
-    return _Rung(**{**vars(rung), "position": np.empty(0), "log_prior": None})
+    return _Rung(**{**vars(rung), "position": np.empty(0), "log_prior": None, "tuning": None})
 
 
 def _record(model: Model, climb: Climb, betas: list[float], rungs: list[_Rung]) -> PathRun:

@@ -109,6 +109,7 @@ class Rung(NamedTuple):
     n_moves: int
     idleness: Array  # (n,): how improbable it is, as -log, that a particle has stood still so long
     unmoved: float = 0.0  # the share of particles that even short moves did not move
+    tuning: Tuning | None = None  # what shaped the moves
 
 
 def run_along_path(
@@ -166,7 +167,7 @@ def run_along_path(
             if watch is not None:
                 watch(beta, rung, choice)
             # Only the last rung's points are wanted: those of a hundred rungs in a hundred dimensions would be a gigabyte.
-            rungs[-1] = rungs[-1]._replace(position=np.empty(0), log_prior=np.empty(0))
+            rungs[-1] = rungs[-1]._replace(position=np.empty(0), log_prior=np.empty(0), tuning=None)
             rungs.append(rung)
     except Stopped:
         if len(betas) > len(rungs):  # stopped inside a rung: its beta was chosen, its particles never moved there
@@ -266,7 +267,7 @@ def move_until_forgotten(
     acceptance = float(np.mean([part.acceptance for part in parts]))
     position, log_prior, log_likelihood = states
     counted = acceptance, left, memory, n_moves
-    return Rung(position, log_prior, log_likelihood, start.eves, *counted, idleness, roused.unmoved)
+    return Rung(position, log_prior, log_likelihood, start.eves, *counted, idleness, roused.unmoved, start.tuning)
 
 
 def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:

@@ -3,8 +3,9 @@
 A narrow mode that ends with half of the posterior may hold a thousandth of it half way from the prior. A handful of particles are
 there for a few rungs and die out, and nobody who looks at those that arrived will ever know; climbs from the prior do not find it
 either, because from afar every way up leads to the broad mode. But while they live they can be told apart: they stand where the
-target of the rung is high above a Student t that fits the rung's crowd. So the highest few above that frame are kept from every
-rung, and when the walk is over somebody climbs from the highest of all (`sampling.from_mode`).
+target of the rung is high above a Student t that fits the rung's crowd: the frame that shapes its moves, or one fitted to it. So
+the highest few above that frame are kept from every rung, and when the walk is over somebody climbs from the highest of all
+(`sampling.from_mode`).
 
 Keeping them costs no likelihoods; a climb costs a dozen gradients and Hessians. Those of a black box would be differences, and
 cost more than the walk: it has no scouts.
@@ -20,6 +21,7 @@ import numpy as np
 
 from evidentia.model import Model
 from evidentia.records import Array, Draws
+from evidentia.sampling.kernels._base import Tuning
 from evidentia.sampling.path import tempered
 from evidentia.sampling.tune import fit_tuning
 
@@ -29,8 +31,8 @@ OF_A_RUNG, IN_ALL = 8, 24
 APART = 2.0
 
 
-class Crowd(Protocol):
-    """The points of a rung, (..., d), and their densities, (...); without log priors nothing stands out."""
+class Rung(Protocol):
+    """The points of a rung, (m, n, d), n in equal blocks; their densities, (m, n); and what shaped the moves of each block."""
 
     @property
     def position(self) -> Array:
@@ -39,12 +41,17 @@ class Crowd(Protocol):
 
     @property
     def log_prior(self) -> Array | None:
-        """Log prior density."""
+        """Log prior density; without it nothing stands out."""
         ...
 
     @property
     def log_likelihood(self) -> Array:
         """Log likelihood."""
+        ...
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """The frame of the rung."""
         ...
 
 
@@ -55,25 +62,34 @@ class Scouts:
         self._blind = model.is_black_box
         self._kept: list[tuple[Array, Array, Array, Array]] = []
 
-    def watch(self, beta: float, crowd: Crowd, choice: object = None) -> None:
+    def watch(self, beta: float, rung: Rung, choice: object = None) -> None:
         """Look at a rung after its moves."""
-        if crowd.log_prior is None or self._blind:
+        if rung.log_prior is None:
             return
-        position = crowd.position.reshape(-1, crowd.position.shape[-1])
-        log_prior, log_likelihood = crowd.log_prior.ravel(), crowd.log_likelihood.ravel()
-        with np.errstate(invalid="ignore", over="ignore"):
-            all_finite = np.isfinite(log_prior.sum() + log_likelihood.sum() + position.sum())
-        if not all_finite:
-            alive = np.isfinite(log_prior) & np.isfinite(log_likelihood) & np.isfinite(position).all(axis=1)
-            position, log_prior, log_likelihood = position[alive], log_prior[alive], log_likelihood[alive]
+        position = rung.position.swapaxes(0, 1).reshape(-1, rung.position.shape[-1])  # block by block
+        self.look(beta, position, rung.log_prior.T.ravel(), rung.log_likelihood.T.ravel(), rung.tuning)
+
+    def look(
+        self, beta: float, position: Array, log_prior: Array, log_likelihood: Array, frame: Tuning | None = None
+    ) -> None:
+        """Keep the highest of these points, (n, d), above a frame, one that is fitted to them if there is none."""
         n, d = position.shape
-        if n <= 2 * d:
+        if self._blind or n <= 2 * d:
             return
-        # Fitted to all: from 500 of 8,000, in twenty dimensions, the shape is so uncertain that nobody stands out any more.
-        frame = fit_tuning(position, np.ones(n), 1.0)
-        height = tempered(log_prior, log_likelihood, beta, np) - frame.log_frame(position, np)
+        if frame is None:
+            alive = position[np.isfinite(log_likelihood) & np.isfinite(position).all(axis=1)]
+            if len(alive) <= 2 * d:
+                return
+            frame = fit_tuning(alive, np.ones(len(alive)), 1.0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            height = tempered(log_prior, log_likelihood, beta, np) - frame.log_frame(position, np)
+            if not np.isfinite(height.sum()):
+                height = np.where(np.isfinite(height) & np.isfinite(log_likelihood), height, -np.inf)
+        possible = height[height > -np.inf]
+        if len(possible) <= 2 * d:
+            return
+        middle = np.partition(possible, len(possible) // 2)[len(possible) // 2]
         best = np.argpartition(-height, OF_A_RUNG)[:OF_A_RUNG] if n > OF_A_RUNG else np.arange(n)
-        middle = np.median(height)
         best = best[height[best] > middle + APART]
         if best.size:
             self._kept.append((position[best], log_likelihood[best], log_prior[best], height[best] - middle))

@@ -79,12 +79,12 @@ def sweep(
     if kernel.moves_parameters:
         position = position.swapaxes(1, 2)
     if not model.is_black_box:  # a black box counts its own calls
-        loop.count(n_likelihood=int(np.sum(n_likelihood)), n_gradient=int(np.sum(n_gradient)))
-    if np.sum(n_bad):
+        loop.count(n_likelihood=int(n_likelihood), n_gradient=int(n_gradient))
+    if n_bad.any():
         # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
         log_densities(model, bad[int(np.argmax(n_bad > 0))][None], loop)
-        loop.n_nan += int(np.sum(n_bad)) - 1
-    return Swept(position, log_prior, log_likelihood, float(np.mean(acceptance)))
+        loop.n_nan += int(n_bad.sum()) - 1
+    return Swept(position, log_prior, log_likelihood, float(acceptance))
 
 
 def _moves(
@@ -112,7 +112,9 @@ def _moves(
         counted = (world.xp.asarray(info.n_likelihood), world.xp.asarray(info.n_gradient), world.xp.asarray(info.n_bad), bad)
         return state, kept + counted
 
-    return world.scan(one, state, noise)[1]
+    *states, acceptance, n_likelihood, n_gradient, n_bad, bad = world.scan(one, state, noise)[1]
+    xp = world.xp  # summed here: between compiled calls every small sum on the host takes as long as a likelihood or two
+    return (*states, xp.mean(acceptance), xp.sum(n_likelihood), xp.sum(n_gradient), n_bad, bad)
 
 
 def _above(world: World, state: State, moved: State, tuning: Tuning, beta: Any, floor: Any) -> State:

@@ -62,7 +62,8 @@ class Tuning(NamedTuple):
     def log_frame(self, position: Any, xp: Any) -> Any:
         """The log density, up to a constant, of a Student t with this mean and shape, each point under its block's."""
         k, d = self.mean.shape
-        radius = xp.sum(self.whiten(position) ** 2, axis=1).reshape(k, -1)
+        white = self.whiten(position)
+        radius = xp.einsum("ij,ij->i", white, white).reshape(k, -1)
         size = xp.sum(xp.log(xp.diagonal(self.factor, axis1=1, axis2=2)), axis=1)
         return (-0.5 * (FRAME_DEGREES + d) * xp.log1p(radius / FRAME_DEGREES) - size[:, None]).reshape(-1)
 

@@ -2,7 +2,8 @@
 
     share = (bare jitted, batched likelihood, as many evaluations as the run made) / (the run)
 
-both in this process, medians of several. Gradients, if the run took any, are compared with bare jitted gradients. The
+both in this process, medians of several, and both steady: before every measurement of either, it runs once unmeasured (what ran
+before leaves the caches full of itself). Gradients, if the run took any, are compared with bare jitted gradients. The
 rest of the time is then broken down by function (`timers.py`).
 """
 
@@ -86,6 +87,7 @@ def measure(repeats: int, bare_repeats: int) -> dict[str, Any]:
     cpu, wall, n_likelihood, n_gradient, bare = [], [], [], [], []
     before = bare_seconds(functions, points, bare_repeats)
     for seed in range(1, repeats + 1):
+        ev.evidence(model, method, seed=seed, progress=False)
         begin, begin_wall = time.process_time(), time.perf_counter()
         result = ev.evidence(model, method, seed=seed, progress=False)
         cpu.append(time.process_time() - begin)

@@ -85,7 +85,7 @@ def test_moves_kept_to_the_region_leave_the_target_as_it_is(kernel, black_box):
     for seed in range(20):
         state, tuning, height, idleness = _exact(model, seed)
         floor = np.repeat(floors(height, idleness > IDLE, ISLANDS), N // ISLANDS)
-        found = rouse(model, kernel, state, idleness, BETA, tuning, 0.2, Key(seed), loop)
+        found = rouse(model, kernel, state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
         members = height >= floor
         changed = (found.state.position != state.position).any(axis=1)
         assert found.n_moves >= SHORT and changed[members].mean() > 0.5 and not changed[~members].any()
@@ -110,7 +110,7 @@ def test_only_the_region_is_paid_for_and_one_shape_compiled():
     model, loop = _model(), Loop(progress=False)
     for seed in range(3):
         state, tuning, _, idleness = _exact(model, seed)
-        rouse(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, Key(seed), loop)
+        rouse(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
     assert model.core.traces[("sweep above a floor", CrankNicolson())] == 1
     assert loop.n_likelihood < 3 * N + 3 * TIMES * SHORT * 0.15 * N  # the draws themselves, and moves of a tenth of them
 
@@ -120,5 +120,5 @@ def test_few_idle_particles_and_kernels_without_a_scale_are_left_alone():
     state, tuning, _, idleness = _exact(model, 0)
     alone = np.where(np.arange(N) == 7, 2.0 * IDLE, 0.0)
     for kernel, each in ((CrankNicolson(), alone), (Gibbs(()), idleness)):
-        found = rouse(model, kernel, state, each, BETA, tuning, 0.2, Key(0), loop)
+        found = rouse(model, kernel, state, each, BETA, tuning, 0.2, Key(0).generator(), loop)
         assert found.n_moves == 0 and found.state is state

@@ -67,7 +67,7 @@ def systematic_in_rows(log_weights: ArrayLike, uniforms: ArrayLike, n: int) -> I
     values, offsets = checked_log_weights(log_weights), unit_interval(uniforms, "uniforms")
     k, m = values.shape
     top = values.max(axis=1, initial=-np.inf, keepdims=True)
-    if np.isneginf(top).any():
+    if top.min() == -np.inf:
         raise ValueError(f"Row {int(np.argmin(top))} of log_weights has no positive weight: there is nothing to resample.")
     weights = np.exp(values - top)
     cumulative = np.cumsum(weights, axis=1)

@@ -19,7 +19,7 @@ region that holds nine tenths of the idle holds hardly anyone else, also where H
 *Whose floor.* An island's floor is the height above which the *other* islands' idle particles stand, for the same reason that its
 frame is shaped by the others: what a particle did must not decide where it may go. Some of the idle are only unlucky; where the
 region would hold many particles for each idle one, the floor is raised. Where no other island has any, the region is where the
-highest few of theirs stand, one batch's worth.
+highest few of theirs stand, a batch's worth.
 
 *Cost.* That of the particles in the region, gathered into small batches of one size (one more shape to compile): some 5 % more
 likelihoods on eight schools, where short moves for everybody cost 40 %. Where the region holds most particles, all are moved at
@@ -43,7 +43,6 @@ from evidentia.sampling.kernels._base import Kernel, State, Tuning
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import tempered
 from evidentia.sampling.sweep import Swept, sweep
-from evidentia.seeding import Key
 
 BoolArray = NDArray[np.bool_]
 
@@ -56,7 +55,7 @@ SHORT, TIMES = 16, 6
 LEFT_OUT = 0.05
 # A region with more than so many particles for an idle one would care for others than the idle: it is made smaller.
 CROWD = 4
-# Batches hold this part of an island.
+# A batch holds this part of all particles.
 BATCH = 64
 # How short moves are, as a part of a kernel's first scale: at first and at most, and at least.
 LONGEST, SHORTEST = 0.5, 0.001
@@ -90,7 +89,7 @@ def rouse(
     beta: float,
     tuning: Tuning,
     shorter: float,
-    key: Key,
+    rng: np.random.Generator,
     loop: Loop,
 ) -> Roused:
     """Short moves for the idle and their like, if there are more than a few, until they move."""
@@ -102,8 +101,7 @@ def rouse(
     floor = floors(height, idle, len(tuning.mean))
     members = height >= np.repeat(floor, len(idle) // len(floor))
     idle = idle & members
-    rng, scale = key.generator(), kernel.first_scale(model.n_dimensions)
-    n_moves = 0
+    scale, n_moves = kernel.first_scale(model.n_dimensions), 0
     while n_moves == 0 or (np.mean(idle) > IDLE_SHARE and n_moves < TIMES * SHORT):
         short = tuning._replace(scale=np.float64(scale * shorter))
         state, taken = _move_members(model, kernel, state, members, beta, short, floor, rng, loop)
@@ -149,28 +147,34 @@ def _move_members(
     loop: Loop,
 ) -> tuple[State, Array]:
     """Moves of the members, which stay above the floor, and what share each took; the others keep their places."""
-    k = len(floor)
-    by_island = members.reshape(k, -1)
-    n_island, most = by_island.shape[1], int(by_island.sum(axis=1).max())
-    # A black box compiles nothing and pays for every point: one batch as small as can be.
-    size = max(most, 1) if model.is_black_box else -(-n_island // BATCH)
-    if 2 * most > n_island:
-        size = n_island
-    order = np.argsort(~by_island, axis=1, kind="stable") + n_island * np.arange(k)[:, None]  # members come first
+    n, who = len(members), np.flatnonzero(members)
+    n_island = n // len(floor)
     position, log_prior, log_likelihood = (np.array(field) for field in state[:3])
-    taken = np.zeros(len(members))
-    for begin in range(0, most, size):
-        # Every island has a place in the batch; those that run out of members fill it with others, which are not put back.
-        batch = order[:, min(begin, n_island - size) :][:, :size].ravel()
+    taken = np.zeros(n)
+    # A black box compiles nothing and pays for every point: one batch as small as can be.
+    size = max(len(who), 1) if model.is_black_box else -(-n // BATCH)
+    if 2 * len(who) > n:  # all of them as they stand
+        who, size = np.arange(n), n
+    for begin in range(0, len(who), size):
+        here = who[begin : begin + size]
+        # A batch is always full, of the first member again where there are no more; what these do is not kept.
+        batch = np.concatenate([here, np.full(size - len(here), here[0])])
         some = State(position[batch], log_prior[batch], log_likelihood[batch], None)
-        part = sweep(model, kernel, some, SHORT, beta, tuning, rng, loop, floor=floor)
-        kept = members[batch]
-        here = batch[kept]
+        shape, above = (tuning, floor) if size == n else _of_each(tuning, floor, batch // n_island)
+        part = sweep(model, kernel, some, SHORT, beta, shape, rng, loop, floor=above)
+        kept = np.flatnonzero(members[here])
+        here = here[kept]
         taken[here] = _taken(some.position[kept], part.position[:, kept])
         position[here] = part.position[-1][kept]
         log_prior[here] = part.log_prior[-1][kept]
         log_likelihood[here] = part.log_likelihood[-1][kept]
     return State(position, log_prior, log_likelihood, None), taken
+
+
+def _of_each(tuning: Tuning, floor: Array, island: NDArray[np.int64]) -> tuple[Tuning, Array]:
+    """The tuning and the floor of each point's island, a block for each point: some islands have more members than others."""
+    shape = Tuning(tuning.mean[island], tuning.factor[island], tuning.inverse[island], tuning.scale)
+    return shape, floor[island]
 
 
 def _taken(start: Array, path: Array) -> Array:

@@ -141,7 +141,7 @@ def _next_rung(
     eves = last.eves[parent]
     tuning = _tuning(climb, last, log_weights, state, any(kernel.needs_tuning for kernel in choice.kernels))
     start = Start(state, eves, tuning, last.idleness[parent])
-    burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, key.child("burn"), loop, priors=False)
+    burnt = move_until_forgotten(model, start, beta, choice, climb.burn_in, rng, loop, priors=False)
 
     idleness, idle = burnt.idleness, burnt.unmoved
     log_prior = None if burnt.log_prior is None else burnt.log_prior[-1]

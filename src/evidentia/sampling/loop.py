@@ -94,15 +94,17 @@ class Loop:
         """Say what is going on, and raise `Stopped` if it must end."""
         counted = self.n_likelihood + self.n_gradient
         self._line.show(self._stage, message, counted, self.seconds, self._share if self._stage else share)
-        message = ", ".join(part.replace("  ", ", ") for part in (self._stage, message) if part)
         if self.interrupted:
-            self.stop("interrupted", f"interrupted by the user ({message}); run it again")
-        if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:
-            self.stop(
-                "budget", f"the budget of {self.budget.likelihoods:,.0f} likelihoods is spent ({message}); give a larger one"
-            )
+            self.stop("interrupted", f"interrupted by the user ({self._where(message)}); run it again")
+        if counted >= self.budget.likelihoods:
+            spent = f"the budget of {self.budget.likelihoods:,.0f} likelihoods"
+            self.stop("budget", f"{spent} is spent ({self._where(message)}); give a larger one")
         if self.seconds >= self.budget.seconds:
-            self.stop("budget", f"the budget of {self.budget.seconds:g} s is spent ({message}); give a larger one")
+            spent = f"the budget of {self.budget.seconds:g} s"
+            self.stop("budget", f"{spent} is spent ({self._where(message)}); give a larger one")
+
+    def _where(self, message: str) -> str:
+        return ", ".join(part.replace("  ", ", ") for part in (self._stage, message) if part)
 
     def stop(self, code: str, message: str) -> None:
         """End the run: raises `Stopped`, and remembers why."""

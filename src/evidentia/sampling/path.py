@@ -69,13 +69,11 @@ class AdaptiveESS:
         def surplus(log_step: float) -> float:
             return _ess_share(shifted, np.exp(log_step)) - self.fraction
 
-        if surplus(np.log1p(-beta) if beta else 0.0) >= 0.0:
-            return 1.0
-        if beta == 0.0 and surplus(np.log(ON_SUPPORT)) < 0.0:
-            return ON_SUPPORT
         # On the log scale, since the first steps of a sharp likelihood are many orders of magnitude below one. Near the answer
         # ESS = 1 / (1 + step^2 variance), which says where to look first, and from there where to look next.
         high = float(np.log1p(-beta))
+        if beta == 0.0 and (surplus(high) >= 0.0 or surplus(np.log(ON_SUPPORT)) < 0.0):
+            return 1.0 if surplus(high) >= 0.0 else ON_SUPPORT
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             spread = float(np.std(shifted[shifted > -np.inf]))
             guess = float(np.log(np.sqrt(1.0 / self.fraction - 1.0) / spread))
@@ -89,6 +87,8 @@ class AdaptiveESS:
             if found == 1.0:
                 break
             log_step += 0.5 * float(np.log((1.0 / self.fraction - 1.0) / (1.0 / found - 1.0)))
+        if surplus(high) >= 0.0:  # asked last: the ESS falls with the step, so where a shorter one was near enough this is not
+            return 1.0
         low = max(min(guess - 0.7 if np.isfinite(guess) else high - 1.0, high - 0.1), float(np.log(ON_SUPPORT)))
         if np.isfinite(guess) and low < guess + 1.4 < high and surplus(guess + 1.4) < 0.0:
             high = guess + 1.4

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from evidentia.errors import BadInput
 from evidentia.model import Model
-from evidentia.numerics.logspace import log_mean_exp
 from evidentia.numerics.resampling import systematic_in_rows
 from evidentia.records import Array, Draws, PathRun
 from evidentia.sampling.evaluate import prior_draws
@@ -150,20 +149,20 @@ def run_along_path(
                     "log likelihood or bound the prior",
                 )
             log_weights = increments(rung.log_likelihood, beta - betas[-1])
-            if resample:
-                log_evidence += log_mean_exp(log_weights.ravel())
-            else:
+            if not resample:
                 log_weights = gathered = gathered + log_weights
-                log_evidence = log_mean_exp(gathered.ravel())
+            top = float(log_weights.max())
+            weights = np.exp(log_weights - top)
+            log_evidence = (log_evidence if resample else 0.0) + top + float(np.log(weights.mean()))
             betas.append(beta)
             if beta >= 1.0:
                 break
             words, share = progress_of(betas)
             loop.stage(f"{words}  log Z so far {log_evidence:.3f}", share)
             choice.rung += 1
-            key_resample = key.child("resample", len(betas)) if resample else None
-            islands = _islands(rung, log_weights, n_particles, n_islands, key_resample)
-            rung = move_until_forgotten(model, islands, beta, choice, moves, key.child("rung", len(betas)), loop, keep_all)
+            rng = key.child("rung", len(betas)).generator()
+            islands = _islands(rung, log_weights, weights, n_particles, n_islands, rng if resample else None)
+            rung = move_until_forgotten(model, islands, beta, choice, moves, rng, loop, keep_all)
             if watch is not None:
                 watch(beta, rung, choice)
             # Only the last rung's points are wanted: those of a hundred rungs in a hundred dimensions would be a gigabyte.
@@ -187,8 +186,10 @@ class Start(NamedTuple):
     idleness: Array
 
 
-def _islands(rung: Rung, log_weights: Array, n_particles: int, n_islands: int, key: Key | None) -> Start:
-    """Resample within each island (not without a key), and tune each island's moves on the others.
+def _islands(
+    rung: Rung, log_weights: Array, weights: Array, n_particles: int, n_islands: int, rng: np.random.Generator | None
+) -> Start:
+    """Resample within each island (not without a generator), and tune each island's moves on the others.
 
     A kernel shaped by the very particles that it moves is not invariant for them: in d dimensions with N particles the
     bias grows like d^2 / N, and was 24 nats for 1,000 particles in 100 dimensions before islands tuned each other.
@@ -199,17 +200,17 @@ def _islands(rung: Rung, log_weights: Array, n_particles: int, n_islands: int, k
         return array.reshape(m, n_islands, -1, *array.shape[2:]).swapaxes(0, 1).reshape(n_islands, -1, *array.shape[2:])
 
     position, log_prior, log_likelihood = blocks(rung.position), blocks(rung.log_prior), blocks(rung.log_likelihood)
-    eves, idleness = blocks(np.broadcast_to(rung.eves, (m, n))), blocks(np.broadcast_to(rung.idleness, (m, n)))
-    logs = blocks(log_weights)
-    weights = np.exp(logs - logs.max())
+    once = rung.eves[None], rung.idleness[None]  # of m states of a particle, the same
+    eves, idleness = (blocks(field if m == 1 else np.broadcast_to(field, (m, n))) for field in once)
+    logs, weights = blocks(log_weights), blocks(weights)
     alive = weights.any(axis=1)
     known = int(np.argmax(alive))
     centre = position[known, int(np.argmax(weights[known]))]
     tuning = Moments.of(position, weights, centre).of_others().tuning(centre, 1.0)
     fields = [array.reshape(-1, *array.shape[2:]) for array in (position, log_prior, log_likelihood, eves, idleness)]
-    if key is not None:
+    if rng is not None:
         source = np.where(alive, np.arange(n_islands), known)  # an island of impossible particles starts from another
-        chosen = systematic_in_rows(logs[source], key.generator().random(n_islands), n_particles // n_islands)
+        chosen = systematic_in_rows(logs[source], rng.random(n_islands), n_particles // n_islands)
         # Out of one row of all islands: indexing by island and place takes five times as long.
         places = (source[:, None] * logs.shape[1] + chosen).ravel()
         fields = [array.take(places, axis=0) for array in fields]
@@ -223,7 +224,7 @@ def move_until_forgotten(
     beta: float,
     choice: Choice,
     moves: Moves,
-    key: Key,
+    rng: np.random.Generator,
     loop: Loop,
     keep_all: bool = False,
     priors: bool = True,
@@ -235,7 +236,6 @@ def move_until_forgotten(
     """
     state = start.state
     n = len(state.log_likelihood)
-    rng = key.generator()
     before_moves = _centred(start.tuning, state)
     parts: list[Swept] = []
     left, memory, n_moves = 1.0, 1.0, 0
@@ -257,14 +257,13 @@ def move_until_forgotten(
         choice.measure(float(np.log(before / max(left, 0.01)) / cost))
         if left > moves.correlation and n_moves >= LABOUR and len(choice.kernels) > 1:
             choice.reconsider()
-    short = key.child("short")
-    roused = rouse(model, choice.for_short, state, idleness, beta, start.tuning, choice.shorter, short, loop)
+    roused = rouse(model, choice.for_short, state, idleness, beta, start.tuning, choice.shorter, rng, loop)
     choice.shorter = roused.shorter
     states: list[Any] = [None if field is None else field[None] for field in roused.state[:3]]
     if keep_all:
         earlier = [np.concatenate([part[i] for part in parts])[:-1] for i in range(3)]
         states = [np.concatenate([before, last]) for before, last in zip(earlier, states, strict=True)]
-    acceptance = float(np.mean([part.acceptance for part in parts]))
+    acceptance = sum(part.acceptance for part in parts) / len(parts)
     position, log_prior, log_likelihood = states
     counted = acceptance, left, memory, n_moves
     return Rung(position, log_prior, log_likelihood, start.eves, *counted, idleness, roused.unmoved, start.tuning)
@@ -293,12 +292,13 @@ def _centred(tuning: Tuning, state: State) -> Array:
     log_likelihood = state.log_likelihood.reshape(k, -1)[:, some].reshape(1, -1)
     with np.errstate(over="ignore", invalid="ignore"):  # a log likelihood of -1e300 for zero: correlated with nothing
         rows = np.concatenate([tuning.whiten(position).T, log_likelihood])  # sums along a row are the fast ones
-        if not np.isfinite(rows).all():  # conditionals may draw what underflows
+        if not np.isfinite(rows.sum()):  # conditionals may draw what underflows
             rows = np.where(np.isfinite(rows), rows, 0.0)
-        rows -= rows.mean(axis=1, keepdims=True)
+        rows -= rows.sum(axis=1, keepdims=True) / rows.shape[1]
         size = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     varies = np.isfinite(size) & (size > 1e-12)  # what is constant has nothing to remember
-    return rows * np.where(varies, 1.0 / np.where(varies, size, 1.0), 0.0)[:, None]
+    rows *= np.divide(1.0, size, out=np.zeros_like(size), where=varies)[:, None]
+    return np.asarray(rows)
 
 
 def _correlations(before: Array, after: Array) -> tuple[float, float]:
@@ -309,7 +309,7 @@ def _correlations(before: Array, after: Array) -> tuple[float, float]:
 
 def increments(log_likelihood: Array, step: float) -> Array:
     """Log weights L^step, with zero likelihood weighing nothing for every step."""
-    return np.where(log_likelihood == -np.inf, -np.inf, step * log_likelihood)
+    return np.asarray(step * log_likelihood) if step > 0.0 else np.where(log_likelihood == -np.inf, -np.inf, step * log_likelihood)
 
 
 def _record(

@@ -74,7 +74,8 @@ def sweep(
         with jax.enable_x64(True):
             purpose = "sweep above a floor" if floor is not None else "sweep" if priors else "sweep without priors"
             compiled = core.compiled((purpose, kernel), build)
-            out = jax.tree.map(np.asarray, compiled(model.data, model.hyper, *args))
+            found = compiled(model.data, model.hyper, *args)
+            out = [part if part is None else np.asarray(part) for part in found]
     position, log_prior, log_likelihood, acceptance, n_likelihood, n_gradient, n_bad, bad = out
     if kernel.moves_parameters:
         position = position.swapaxes(1, 2)

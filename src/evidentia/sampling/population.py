@@ -309,7 +309,8 @@ def _correlations(before: Array, after: Array) -> tuple[float, float]:
 
 def increments(log_likelihood: Array, step: float) -> Array:
     """Log weights L^step, with zero likelihood weighing nothing for every step."""
-    return np.asarray(step * log_likelihood) if step > 0.0 else np.where(log_likelihood == -np.inf, -np.inf, step * log_likelihood)
+    weights = np.asarray(step * log_likelihood)
+    return weights if step > 0.0 else np.where(log_likelihood == -np.inf, -np.inf, weights)
 
 
 def _record(

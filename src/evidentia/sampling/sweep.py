@@ -74,18 +74,21 @@ def sweep(
         with jax.enable_x64(True):
             purpose = "sweep above a floor" if floor is not None else "sweep" if priors else "sweep without priors"
             compiled = core.compiled((purpose, kernel), build)
-            found = compiled(model.data, model.hyper, *args)
-            out = [part if part is None else np.asarray(part) for part in found]
-    position, log_prior, log_likelihood, acceptance, n_likelihood, n_gradient, n_bad, bad = out
+            out = compiled(model.data, model.hyper, *args)
+    states, counted, screened = out
+    position, log_prior, log_likelihood = (None if part is None else np.asarray(part) for part in states)
+    acceptance, n_likelihood, n_gradient, n_bad = np.asarray(counted).tolist()
+    assert position is not None and log_likelihood is not None
     if kernel.moves_parameters:
         position = position.swapaxes(1, 2)
     if not model.is_black_box:  # a black box counts its own calls
         loop.count(n_likelihood=int(n_likelihood), n_gradient=int(n_gradient))
-    if n_bad.any():
+    if n_bad:
         # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
-        log_densities(model, bad[int(np.argmax(n_bad > 0))][None], loop)
-        loop.n_nan += int(n_bad.sum()) - 1
-    return Swept(position, log_prior, log_likelihood, float(acceptance))
+        bad_at_move, where = map(np.asarray, screened)
+        log_densities(model, where[int(np.argmax(bad_at_move > 0))][None], loop)
+        loop.n_nan += int(n_bad) - 1
+    return Swept(position, log_prior, log_likelihood, acceptance)
 
 
 def _moves(
@@ -114,8 +117,10 @@ def _moves(
         return state, kept + counted
 
     *states, acceptance, n_likelihood, n_gradient, n_bad, bad = world.scan(one, state, noise)[1]
-    xp = world.xp  # summed here: between compiled calls every small sum on the host takes as long as a likelihood or two
-    return (*states, xp.mean(acceptance), xp.sum(n_likelihood), xp.sum(n_gradient), n_bad, bad)
+    xp = world.xp
+    # Summed here and in one array: on the host, between compiled calls, every small thing takes as long as a dozen likelihoods.
+    counted = xp.stack([xp.mean(acceptance), *(1.0 * xp.sum(number) for number in (n_likelihood, n_gradient, n_bad))])
+    return states, counted, (n_bad, bad)
 
 
 def _above(world: World, state: State, moved: State, tuning: Tuning, beta: Any, floor: Any) -> State:

@@ -2,7 +2,9 @@
 
 A method that is added to `methods/` is found here by the registry. Seeds are fixed, so that these are change detectors as
 well; the calibration run (`make calibrate`) is where errors are judged. With |z| <= 4.5 for about 250 cells the chance of
-one false alarm, were the seeds drawn anew, is 0.2 %.
+one false alarm, were the seeds drawn anew, is 0.2 %. Methods also doubt themselves without need, once in some hundreds of runs
+(checks at three errors; the calibration counts them as silence): a run that does is made again with another seed, and must not
+do so twice.
 """
 
 from __future__ import annotations
@@ -106,9 +108,12 @@ def test_smc_with_another_seed(id):
 def lies_within_its_error(method, id, seed):
     truth, result = zoo.example(id).log_evidence, run(method, id, seed)
     if not result.status.is_ok:
-        assert (method, id) in MAY_REFUSE, f"refused: {result.explain()}"
         assert result.log_evidence_se is None
-        return
+        if (method, id) in MAY_REFUSE:
+            return
+        print(f"{method} on {id}, seed {seed}: {result.explain()}")
+        result = run(method, id, seed + 100)
+        assert result.status.is_ok, f"refused twice: {result.explain()}"
     assert result.error is not None
     print(f"{method} on {id}: {result.log_evidence:.5f}, truth {truth:.5f}, error {result.error:.5f}")
     if result.error == 0.0:  # an error of zero is a claim to be exact

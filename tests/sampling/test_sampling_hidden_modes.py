@@ -60,6 +60,8 @@ def test_particles_from_the_prior_say_which_modes_a_proposal_misses(covered, lev
 def test_fewer_particles_are_asked_where_likelihoods_are_dear():
     cheap = zoo.example("E8").model
     assert how_many(cheap) == 2000
+    in_many = [Model(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([d]).to_event(1)}) for d in (10, 20, 30, 50, 100)]
+    assert [how_many(model) for model in in_many] == [2000, 4000, 6000, 4000, 2000]
 
     def with_rows(n):
         return Model(lambda p, y: jnp.sum(y) * p["x"], {"x": dist.Normal(0.0, 1.0)}, data=np.zeros(n))

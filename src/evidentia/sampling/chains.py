@@ -16,6 +16,7 @@ from evidentia.model import Model
 from evidentia.numerics.resampling import systematic
 from evidentia.numerics.series import effective_sample_size, r_hat
 from evidentia.records import Array, Draws
+from evidentia.sampling.from_particles import how_many
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
 from evidentia.sampling.kernels.hmc import HMC
@@ -28,6 +29,8 @@ from evidentia.sampling.tune import fit_tuning
 from evidentia.seeding import Key
 
 AT_ONCE = 25
+# Particles that find the chains their starts, if nobody looks at them for more.
+N_STARTS = 1000
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ def run_chains(
     kernel = kernel or (CrankNicolson() if model.is_black_box else HMC())
     kernels: tuple[Kernel, ...] = (CrankNicolson(),) if model.is_black_box else (CrankNicolson(), HMC())
     walk = key.child("path")
-    watch = None if scouts is None else scouts.watch
-    path = run_along_path(model, 1000, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 40), False, walk, loop, watch=watch)
+    n, watch = (N_STARTS, None) if scouts is None else (max(N_STARTS, how_many(model)), scouts.watch)
+    path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 40), False, walk, loop, watch=watch)
     final = path.final
     assert final is not None and final.log_weight is not None
     rng = key.child("start").generator()

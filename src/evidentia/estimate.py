@@ -28,8 +28,9 @@ from evidentia.methods._base import Method, check_count, method_named, registry
 from evidentia.methods.importance import Importance
 from evidentia.methods.smc import SMC
 from evidentia.model import Model
-from evidentia.result import Cost, Estimate, Evidence, Level, Repeat
+from evidentia.result import Cost, Estimate, Evidence, Level, Repeat, Status
 from evidentia.runs import Runs, some_runs, together
+from evidentia.sampling.from_mode import more_than
 from evidentia.sampling.loop import Budget
 from evidentia.seeding import check_seed
 from evidentia.spread.executors import opened
@@ -130,7 +131,16 @@ def _by_default(
         return first
     why = first.status.reasons[0]
     second = yield from _run(model, SMC(), seed, repeats, progress, _remaining(budget, first.cost), spread)
+    if second.log_evidence_se is not None:  # what importance sampling found at the modes stands against SMC as well
+        second = _doubted(second, more_than(second.log_evidence, second.log_evidence_se, first.diagnostics))
     return _because(second, f"SMC, because importance sampling refused ({why.code}): {why.sentence}", first.cost)
+
+
+def _doubted(result: Evidence, seen: Status) -> Evidence:
+    if seen.is_ok:
+        return result
+    because = seen.reasons[0].sentence
+    return replace(result, status=result.status.and_(seen), log_evidence_se=None, no_se_because=because)
 
 
 def _because(result: Evidence, why: str, spent_before: Cost | None = None) -> Evidence:

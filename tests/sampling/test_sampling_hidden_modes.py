@@ -50,9 +50,10 @@ def test_particles_from_the_prior_say_which_modes_a_proposal_misses(covered, lev
     loop, proposal = Loop(progress=False), _shared(covered)
     draws = weighted_draws(model, proposal, 4000, Key(1), loop, 0.0)
     weights = Weights.of(draws.log_weight)
-    status, seen = look_from_particles(model, proposal, 0.0, weights, draws.log_weight, Key(2), loop)
+    status, seen, modes = look_from_particles(model, proposal, 0.0, weights, draws.log_weight, Key(2), loop)
     print(status, seen)
     assert status.level is level
+    assert bool(modes) == (level is Level.SUSPECT)
     if level is Level.SUSPECT:
         assert status.reasons[0].code == "missed-mode" and seen["huge_share_particles"] > 0.2
 

@@ -13,14 +13,15 @@ effective sample is large enough; otherwise the number is suspect and comes with
 half the squared error, which is far below it.
 
 *When it lies.* A mode that neither the search nor the prior's share of draws meets leaves no trace in the weights. So a small
-population is sent up from the prior, and asked whether the proposal knows where it arrives (`sampling.from_particles`). A mode
-that it does not reach either, or one of a few hundredths of the mass, stays unseen. In many dimensions the posterior of a
-hierarchical model may have no usable mode at all; then this method says so.
+population is sent up from the prior, and asked whether the proposal knows where it arrives (`sampling.from_particles`). Modes
+that it finds so are added to the proposal, once, and everything is done and asked again. A mode that the population does not
+reach either, or one of a few hundredths of the mass, stays unseen. In many dimensions the posterior of a hierarchical model may
+have no usable mode at all; then this method says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,10 +30,11 @@ from evidentia.errors import BadInput
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.weights import Weights
-from evidentia.result import Estimate, Status
+from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_particles import look_from_particles
-from evidentia.sampling.loop import Loop
+from evidentia.sampling.loop import Loop, Stopped
+from evidentia.sampling.mode import Mode, different
 from evidentia.sampling.proposals import Mixture, Proposal, at_modes, fitted
 from evidentia.sampling.verdict import weights_estimate
 from evidentia.sampling.weighted import weighted_draws
@@ -73,24 +75,42 @@ class Importance(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        proposal, n_modes, efficiency = self.proposal, 0, float("nan")
-        if proposal is None:
-            found = bench.modes()
-            if not found.usable:
-                return _no_proposal(found.n_starts)
-            n_modes = len(found.usable)
-            first = at_modes(found.usable, self.degrees_of_freedom)
-            proposal, efficiency = self._refit(model, first, key.child("pilot"), bench.loop)
-        bench.loop.tick(f"{self.n_draws:,} draws from the proposal")
-        draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), bench.loop, self.defensive)
+        if self.proposal is not None:
+            return self._answer(model, self.proposal, {}, key, bench.loop)[0]
+        found = bench.modes()
+        if not found.usable:
+            return _no_proposal(found.n_starts)
+        estimate, missed = self._at(model, found.usable, key, bench.loop)
+        known = different((*found.usable, *missed))
+        n_new = len(known) - len(different(found.usable)) if missed else 0
+        if not n_new:
+            return estimate
+        # What the check has found the proposal can learn; with it all is done again, and asked again by other particles.
+        try:
+            better, _ = self._at(model, known, key.child("again"), bench.loop)
+        except Stopped:
+            return estimate
+        return replace(better, diagnostics={**better.diagnostics, "n_modes_missed_at_first": n_new})
+
+    def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, tuple[Mode, ...]]:
+        """The answer of a proposal at these modes, and what it missed."""
+        first = at_modes(modes, self.degrees_of_freedom)
+        proposal, efficiency = self._refit(model, first, key.child("pilot"), loop)
+        return self._answer(model, proposal, {"n_modes": len(modes), "pilot_efficiency": efficiency}, key, loop)
+
+    def _answer(
+        self, model: Model, proposal: Proposal, diagnostics: dict[str, Diagnostic], key: Key, loop: Loop
+    ) -> tuple[Estimate, tuple[Mode, ...]]:
+        loop.tick(f"{self.n_draws:,} draws from the proposal")
+        draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), loop, self.defensive)
         assert draws.log_weight is not None
         record, weights = with_parameters(model, draws), Weights.of(draws.log_weight)
-        estimate = weights_estimate(weights, record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency)
-        if self.look_from_prior and estimate.log_evidence_se:
-            look = key.child("look")
-            seen = look_from_particles(model, proposal, self.defensive, weights, draws.log_weight, look, bench.loop)
-            estimate = estimate.doubted(*seen)
-        return estimate
+        estimate = weights_estimate(weights, record, REMEDY, **{"n_modes": 0, "pilot_efficiency": float("nan")} | diagnostics)
+        if not self.look_from_prior or not estimate.log_evidence_se:
+            return estimate, ()
+        look = key.child("look")
+        seen = look_from_particles(model, proposal, self.defensive, weights, draws.log_weight, look, loop)
+        return estimate.doubted(seen.status, seen.diagnostics), seen.modes
 
     def _refit(self, model: Model, proposal: Proposal, key: Key, loop: Loop) -> tuple[Proposal, float]:
         """The best of the proposal at the modes and mixtures fitted to weighted pilot draws; and its efficiency."""

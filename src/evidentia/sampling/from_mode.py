@@ -9,6 +9,8 @@ one that is clearly larger than what the walk found proves that the walk missed 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from evidentia.errors import NonFiniteLikelihood
@@ -18,7 +20,7 @@ from evidentia.records import Draws
 from evidentia.result import Diagnostic, Status
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.mode import Search, find_modes, thorough_starts
+from evidentia.sampling.mode import Mode, Search, find_modes, thorough_starts
 from evidentia.sampling.proposals import at_modes
 from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import weighted_draws
@@ -37,35 +39,57 @@ def look_from_mode(
 ) -> tuple[Status, dict[str, Diagnostic]]:
     """Climb from the last particles, the prior and the scouts to the modes; see whether importance sampling there finds more."""
     try:
-        usable = find_modes(model, particles, key.child("climb"), loop, Search(n_starts=4, max_iterations=40)).usable
-        if from_prior:
-            n = thorough_starts(model)
-            prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=40)
-            usable = (*usable, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
-        if scouts is not None:
-            # Who stands in a basin is up in a few steps; those in the crowd's tails need not arrive.
-            search = Search(n_starts=len(scouts.position), max_iterations=12)
-            usable = (*usable, *find_modes(model, scouts, key.child("climb of scouts"), loop, search).usable)
-        if not usable:
-            return Status.ok(), {"mode_check": "no usable mode: no second view"}
-        draws = weighted_draws(model, at_modes(usable), 2000, key.child("draws"), loop)
+        modes = climb(model, particles, key, loop, from_prior, scouts)
+        return compare(model, modes, log_evidence, se, key, loop)
     except (Stopped, NonFiniteLikelihood) as trouble:  # the finished run must not be lost for its check, nor pass without
         return unchecked(str(trouble)), {"mode_check": "not done"}
+
+
+def climb(
+    model: Model, particles: Draws, key: Key, loop: Loop, from_prior: bool = False, scouts: Draws | None = None
+) -> tuple[Mode, ...]:
+    """The usable modes above some particles, the prior and the scouts; the same one may be found from several of them."""
+    usable = find_modes(model, particles, key.child("climb"), loop, Search(n_starts=4, max_iterations=40)).usable
+    if from_prior:
+        n = thorough_starts(model)
+        prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=40)
+        usable = (*usable, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
+    if scouts is not None:
+        # Who stands in a basin is up in a few steps; those in the crowd's tails need not arrive.
+        search = Search(n_starts=len(scouts.position), max_iterations=12)
+        usable = (*usable, *find_modes(model, scouts, key.child("climb of scouts"), loop, search).usable)
+    return usable
+
+
+def compare(
+    model: Model, modes: tuple[Mode, ...], log_evidence: float, se: float, key: Key, loop: Loop
+) -> tuple[Status, dict[str, Diagnostic]]:
+    """Whether importance sampling at these modes finds more than an answer does."""
+    if not modes:
+        return Status.ok(), {"mode_check": "no usable mode: no second view"}
+    draws = weighted_draws(model, at_modes(modes), 2000, key.child("draws"), loop)
     assert draws.log_weight is not None
     weights = Weights.of(draws.log_weight)
-    excess = weights.log_mean - log_evidence
     more: dict[str, Diagnostic] = {
         "mode_check": "done",
         "from_mode_log_evidence": float(weights.log_mean),
         "from_mode_se": float(weights.log_mean_se),
         "from_mode_pareto_k": float(weights.pareto_k),
     }
-    error = float(np.hypot(se, weights.log_mean_se))
+    return more_than(log_evidence, se, more), more
+
+
+def more_than(log_evidence: float, se: float, seen: Mapping[str, Diagnostic]) -> Status:
+    """What an importance sample at the modes, as `compare` has noted it, says against an answer."""
+    at_modes, its_se, k = (seen.get(f"from_mode_{name}") for name in ("log_evidence", "se", "pareto_k"))
+    if not (isinstance(at_modes, float) and isinstance(its_se, float) and isinstance(k, float)):
+        return Status.ok()
+    excess = at_modes - log_evidence
     # Trusted weights: four joint errors. Untrusted ones: Markov's inequality, exp(-12) < 1e-5, needs no variance.
-    if excess > 4.0 * error + 0.05 and (weights.pareto_k < 0.7 or excess > 12.0):
+    if excess > 4.0 * float(np.hypot(se, its_se)) + 0.05 and (k < 0.7 or excess > 12.0):
         return Status.suspect(
             "missed-peak",
             f"importance sampling at the modes finds {excess:.2f} nats more than this run did, which missed a peak on its way; "
             "compare SMC and Importance, and trust neither alone.",
-        ), more
-    return Status.ok(), more
+        )
+    return Status.ok()

@@ -5,22 +5,27 @@ proposal far above Z. So a small tempered population is sent from the prior, and
 importance weight would be more than a hundred times the mean is compared with the same share among the proposal's own draws. They
 estimate one number, and where the particles have clearly more, the proposal has missed about that share of the posterior.
 
-Of particles that stood apart on the way and died out, some are kept as scouts (`sampling.scouts`) and climbed from.
+Of particles that stood apart on the way and died out, some are kept as scouts (`sampling.scouts`) and climbed from. The modes
+above those that the proposal does not know are handed back, so that it can learn them.
 
 *What it cannot see*: a mode that no particle ever met, and less than three hundredths of the posterior.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from evidentia.errors import NonFiniteLikelihood
 from evidentia.model import Model
 from evidentia.numerics.weights import Weights
 from evidentia.records import Array
 from evidentia.result import Diagnostic, Status
-from evidentia.sampling.from_mode import look_from_mode
+from evidentia.sampling.from_mode import climb, compare
 from evidentia.sampling.kernel_choice import kernels_for
-from evidentia.sampling.loop import Loop
+from evidentia.sampling.loop import Loop, Stopped
+from evidentia.sampling.mode import Mode
 from evidentia.sampling.path import AdaptiveESS
 from evidentia.sampling.population import Moves, run_along_path
 from evidentia.sampling.proposals import Proposal
@@ -41,31 +46,45 @@ HUGE = 100.0
 MARGIN = 0.03
 
 
+class Look(NamedTuple):
+    """What particles from the prior say of a proposal; and the modes above them, if it has missed something."""
+
+    status: Status
+    diagnostics: dict[str, Diagnostic]
+    modes: tuple[Mode, ...] = ()
+
+
 def look_from_particles(
     model: Model, proposal: Proposal, defensive: float, weights: Weights, log_weight: Array, key: Key, loop: Loop
-) -> tuple[Status, dict[str, Diagnostic]]:
-    """Whether particles from the prior stand where these weighted draws of the proposal do not come."""
+) -> Look:
+    """Whether particles from the prior stand, or stood on their way, where these weighted draws of the proposal do not come."""
     n, scouts = how_many(model), Scouts(model)
     kernels = kernels_for(model, gibbs=False)
     path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 20), False, key, loop, watch=scouts.watch)
     if not path.complete or path.final is None or path.final.log_weight is None:
-        return unchecked(str(loop.stopped)), {"particle_check": "not done"}
+        return Look(unchecked(str(loop.stopped)), {"particle_check": "not done"})
     final, path_weight = path.final, path.final.log_weight
     log_proposal = defended(proposal, final.position, final.log_prior, defensive)
     there = _huge_share(path_weight, final.log_prior + final.log_likelihood - log_proposal - weights.log_mean)
     here = _huge_share(log_weight, log_weight - weights.log_mean)
     more: dict[str, Diagnostic] = {"particle_check": "done", "huge_share_particles": there, "huge_share_draws": here}
+    status = Status.ok()
     if there > here + MARGIN:
-        return Status.suspect(
+        status = Status.suspect(
             "missed-mode",
             f"{there:.0%} of particles that came up from the prior stand where the proposal hardly comes ({here:.0%} among its "
             "own draws): it has missed a mode; use SMC.",
-        ), more
-    if scouts.draws is None:
-        return Status.ok(), more
-    at = weights.log_mean, weights.log_mean_se
-    seen, found = look_from_mode(model, final, *at, key.child("climbs"), loop, from_prior=False, scouts=scouts.draws)
-    return seen, {**more, **found}
+        )
+    if model.is_black_box or (status.is_ok and scouts.draws is None):
+        return Look(status, more)
+    climbs = key.child("climbs")
+    try:
+        modes = climb(model, final, climbs, loop, scouts=scouts.draws)
+        seen, found = compare(model, modes, float(weights.log_mean), float(weights.log_mean_se), climbs, loop)
+    except (Stopped, NonFiniteLikelihood) as trouble:
+        return Look(status.and_(unchecked(str(trouble))), {**more, "mode_check": "not done"})
+    status = status.and_(seen)
+    return Look(status, {**more, **found}, () if status.is_ok else modes)
 
 
 def how_many(model: Model) -> int:

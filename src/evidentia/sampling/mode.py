@@ -33,6 +33,8 @@ MANY, CHEAP_DIMENSIONS, CHEAP_DATA, AT_LEAST = 1024, 10, 5000, 16
 THOROUGH, CHEAP_WORK = 3.0, 3000
 # Climbers in one compiled call: those that are slow must not drag along those that have arrived.
 AT_ONCE = 64
+# Climbers that end closer than this, in standard deviations, are at one mode.
+SAME = 0.1
 
 
 def many_starts(model: Model) -> int:
@@ -152,11 +154,20 @@ def _distinct(position: Array, value: Array, precision: Array, converged: NDArra
         gap = position[left] - position[left[0]]
         from_first = np.einsum("ki,ij,kj->k", gap, precision[left[0]], gap)
         from_other = np.einsum("ki,kij,kj->k", gap, precision[left], gap)
-        here = np.minimum(from_first, from_other) < 0.1**2
+        here = np.minimum(from_first, from_other) < SAME**2
         here[0] = True
         found.append((int(left[0]), int(here.sum())))
         left = left[~here]
     return found
+
+
+def different(modes: tuple[Mode, ...]) -> tuple[Mode, ...]:
+    """The same modes without those that lie within a tenth of a standard deviation of a more massive one; most massive first."""
+    kept: list[Mode] = []
+    for mode in sorted(modes, key=lambda mode: -mode.log_mass):
+        if all(min(mode.distance(old), old.distance(mode)) >= SAME for old in kept):
+            kept.append(mode)
+    return tuple(kept)
 
 
 def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Mode, ...]:

@@ -1,5 +1,7 @@
 """Modes that are easily lost: idle particles are set moving, and importance sampling asks particles from the prior."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
@@ -7,9 +9,11 @@ import pytest
 
 from evidentia import Budget, Model, evidence, zoo
 from evidentia.numerics.weights import Weights
-from evidentia.result import Level
+from evidentia.result import Level, Status
+from evidentia.sampling.from_mode import more_than
 from evidentia.sampling.from_particles import how_many, look_from_particles
 from evidentia.sampling.loop import Loop
+from evidentia.sampling.mode import Mode, different
 from evidentia.sampling.proposals import Mixture, StudentT
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
@@ -69,3 +73,48 @@ def test_fewer_particles_are_asked_where_likelihoods_are_dear():
 
     assert [how_many(with_rows(n)) for n in (50_000, 100_000, 1_000_000)] == [2000, 1000, 400]
     assert how_many(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0)})) == 400
+
+
+SEEN = {"from_mode_log_evidence": -1.0, "from_mode_se": 0.02, "from_mode_pareto_k": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("log_evidence", "seen", "is_ok"),
+    [
+        (-1.02, SEEN, True),
+        (-1.7, SEEN, False),
+        (-0.3, SEEN, True),  # an unbiased estimate may well be low: only what lies above proves something
+        (-1.7, {**SEEN, "from_mode_pareto_k": 0.9}, True),
+        (-14.0, {**SEEN, "from_mode_pareto_k": 0.9}, False),  # Markov's inequality needs no variance
+        (-14.0, {"mode_check": "not done"}, True),
+    ],
+)
+def test_what_was_found_at_the_modes_stands_against_an_answer(log_evidence, seen, is_ok):
+    assert more_than(log_evidence, 0.02, seen).is_ok == is_ok
+
+
+def test_the_default_hears_what_importance_sampling_found_when_smc_does_not(monkeypatch):
+    # Importance finds a mode with half of the mass, still refuses, and SMC knows nothing of it: the default must not be ok.
+    model = zoo.example("E8").model
+    found = evidence(model, seed=0, progress=False)
+    doubt = Status.suspect("missed-peak", "it missed a peak.")
+    first = replace(found, status=doubt, diagnostics={**found.diagnostics, **SEEN, "from_mode_log_evidence": found.log_evidence})
+    second = replace(found, method="smc", log_evidence=found.log_evidence - 0.7, log_evidence_se=0.02)
+    answers = iter([first, second])
+
+    def answer(*_):
+        return next(answers)
+        yield
+
+    monkeypatch.setattr("evidentia.estimate._run", answer)
+    result = evidence(model, seed=0, progress=False)
+    assert result.method == "smc" and [reason.code for reason in result.status.reasons] == ["missed-peak"]
+    assert result.log_evidence_se is None and "0.70 nats more" in result.no_se_because
+
+
+def test_modes_found_from_several_starts_are_counted_once():
+    def mode(at, log_density):
+        return Mode(np.array([at]), log_density, np.eye(1), 0.0, True)
+
+    low, again, high = mode(0.0, -1.0), mode(0.05, -1.1), mode(4.0, 0.0)
+    assert different((low, again, high)) == (high, low)

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpyro.distributions as dist
-import pytest
 
 from evidentia import Model, evidence, zoo
 from evidentia.sampling.scouts import IN_ALL, OF_A_RUNG, Scouts
@@ -103,12 +102,21 @@ def test_black_boxes_have_no_scouts():
     assert scouts.draws is None
 
 
-@pytest.mark.parametrize(("method", "seed"), [("nested", 4), (None, 0)])
-def test_a_mode_that_dies_out_on_the_way_is_not_missed_in_silence(method, seed):
-    """In twenty dimensions a narrow mode with half of the mass holds a thousandth of it half way: these runs miss it by 0.6 nats.
+def test_a_mode_that_dies_out_on_the_way_is_not_missed_in_silence():
+    """In twenty dimensions a narrow mode with half of the mass holds a thousandth of it half way: this run misses it by 0.6 nats.
 
-    Without scouts both are ok, as are five of the first six of the default and two of nested sampling's.
+    Without scouts it is ok, as are two of nested sampling's first six.
     """
     example = zoo.example("unequal-modes-20")
-    found = evidence(example.model, method, seed=seed, progress=False)
+    found = evidence(example.model, "nested", seed=4, progress=False)
     assert not found.status.is_ok or abs(found.log_evidence - example.log_evidence) < 4.0 * found.error
+
+
+def test_importance_sampling_learns_the_modes_that_its_check_finds():
+    """On the same model five of the first six runs were ok and 0.7 nats low without scouts."""
+    example = zoo.example("unequal-modes-20")
+    found = evidence(example.model, seed=0, progress=False)
+    assert found.status.is_ok and found.method == "importance"
+    assert abs(found.log_evidence - example.log_evidence) < 4.0 * found.error
+    assert found.diagnostics["n_modes_missed_at_first"] == 1
+    assert found.cost.n_likelihood > 2 * 50_000  # all draws were made again: none was chosen by what the check saw

@@ -160,7 +160,7 @@ def _next_rung(
     position, log_prior, log_likelihood = (
         _together([getattr(part, name) for part in kept], climb.n_kept) for name in ("position", "log_prior", "log_likelihood")
     )
-    acceptance = float(np.mean([part.acceptance for part in kept]))
+    acceptance = sum(part.acceptance for part in kept) / len(kept)
     n_moves = burnt.n_moves + at_once * len(kept)
     counted = acceptance, burnt.correlation, burnt.memory, n_moves
     return _Rung(position, log_prior, log_likelihood, *counted, eves, idleness, idle, tuning)
@@ -171,8 +171,9 @@ def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generat
     n = len(best)
     with np.errstate(divide="ignore"):
         by_chain = (best + np.log(weights.mean(axis=0))).reshape(n_islands, -1)
-    alive = (by_chain > -np.inf).any(axis=1)
-    island = np.where(alive, np.arange(n_islands), rng.choice(np.flatnonzero(alive), n_islands))  # a dead one takes another's
+    alive, island = (by_chain > -np.inf).any(axis=1), np.arange(n_islands)
+    if not alive.all():  # a dead one takes another's
+        island = np.where(alive, island, rng.choice(np.flatnonzero(alive), n_islands))
     size = n // n_islands
     within = systematic_in_rows(by_chain[island], rng.random(n_islands), size)
     return np.asarray((island[:, None] * size + within).ravel(), dtype=np.int64)

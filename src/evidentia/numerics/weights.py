@@ -166,15 +166,17 @@ def pareto_k(log_weights: ArrayLike, n_drawn: int | None = None) -> float:
     values = log_weight_vector(log_weights)
     n_draws = values.size if n_drawn is None else n_drawn
     _check_count(values.size, n_draws)
-    positive = np.sort(values[np.isfinite(values)])
+    positive = values[np.isfinite(values)]
     if positive.size == 0 or n_draws < 2:
         return math.inf
-    if positive.size == n_draws and _all_equal(positive):
+    if positive.size == n_draws and _all_equal(np.array([positive.min(), positive.max()])):
         return -math.inf
 
     n_tail = math.floor(min(n_draws / 5.0, 3.0 * math.sqrt(n_draws)))
     if n_tail < _FEWEST_TAIL_POINTS:
         return math.inf
+    # Only the tail and the cut below it need an order.
+    positive = np.sort(np.partition(positive, -n_tail - 1)[-n_tail - 1 :] if positive.size > n_tail else positive)
     tail = np.exp(positive[-n_tail:] - positive[-1])
     cut = math.exp(positive[-n_tail - 1] - positive[-1]) if positive.size > n_tail else 0.0
     if positive.size >= n_tail and _all_equal(positive[-n_tail:]):

@@ -284,26 +284,37 @@ def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
     return memory <= moves.correlation and len(lefts) > back and lefts[-1] > 0.9 * lefts[-back]
 
 
-def _centred(tuning: Tuning, state: State) -> Array:
-    """White coordinates and log likelihood of some particles, less their means, in units of their root sum of squares."""
+class _Centred(NamedTuple):
+    """White coordinates and log likelihood of some particles, (n, d + 1), less their means; and their root sums of squares."""
+
+    values: Array
+    size: Array
+
+
+def _centred(tuning: Tuning, state: State) -> _Centred:
+    """Some particles as correlations want them; as many from each island: more would tell them no better from a limit."""
     k, d = tuning.mean.shape
-    some = slice(0, -(-LOOK_AT // k))  # as many from each island: a correlation needs no more to be told from a limit
-    position = state.position.reshape(k, -1, d)[:, some].reshape(-1, d)
-    log_likelihood = state.log_likelihood.reshape(k, -1)[:, some].reshape(1, -1)
+    some = min(-(-LOOK_AT // k), len(state.log_likelihood) // k)
+    values = np.empty((k, some, d + 1))
     with np.errstate(over="ignore", invalid="ignore"):  # a log likelihood of -1e300 for zero: correlated with nothing
-        rows = np.concatenate([tuning.whiten(position).T, log_likelihood])  # sums along a row are the fast ones
-        if not np.isfinite(rows.sum()):  # conditionals may draw what underflows
-            rows = np.where(np.isfinite(rows), rows, 0.0)
-        rows -= rows.sum(axis=1, keepdims=True) / rows.shape[1]
-        size = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    varies = np.isfinite(size) & (size > 1e-12)  # what is constant has nothing to remember
-    rows *= np.divide(1.0, size, out=np.zeros_like(size), where=varies)[:, None]
-    return np.asarray(rows)
+        values[..., :d] = tuning.whiten(state.position.reshape(k, -1, d)[:, :some]).reshape(k, some, d)
+        values[..., d] = state.log_likelihood.reshape(k, -1)[:, :some]
+        values = values.reshape(-1, d + 1)
+        total = np.ones(len(values)) @ values  # a fraction of the time of a sum over the first axis
+        if not np.isfinite(total).all():  # conditionals may draw what underflows
+            values = np.where(np.isfinite(values), values, 0.0)
+            total = values.sum(axis=0)
+        values -= total / len(values)
+        size = np.sqrt(np.einsum("ij,ij->j", values, values))
+    return _Centred(values, np.where(np.isfinite(size), size, 0.0))
 
 
-def _correlations(before: Array, after: Array) -> tuple[float, float]:
+def _correlations(before: _Centred, after: _Centred) -> tuple[float, float]:
     """Correlations between the particles' start and now: the largest over coordinates, and the log likelihood's."""
-    correlation = np.einsum("ij,ij->i", before, after)
+    product = np.einsum("ij,ij->j", before.values, after.values)
+    # What is constant has nothing to remember.
+    varies = (before.size > 1e-12) & (after.size > 1e-12)
+    correlation = np.divide(product, before.size * after.size, out=np.zeros_like(product), where=varies)
     return float(correlation.max()), float(max(correlation[-1], 0.0))
 
 

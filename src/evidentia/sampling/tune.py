@@ -81,7 +81,7 @@ def tuning_in_blocks(mean: Array, covariance: Array, scale: float) -> Tuning:
     jitter = 0.0
     while True:
         try:
-            factor = np.linalg.cholesky(correlation + jitter * np.eye(mean.shape[1]))
+            factor = np.linalg.cholesky(correlation + jitter * np.eye(mean.shape[1]) if jitter else correlation)
             break
         except np.linalg.LinAlgError:
             jitter = max(10.0 * jitter, 1e-12)

@@ -11,10 +11,11 @@ from evidentia import Budget, Model, evidence, zoo
 from evidentia.numerics.weights import Weights
 from evidentia.result import Level, Status
 from evidentia.sampling.from_mode import more_than
-from evidentia.sampling.from_particles import how_many, look_from_particles
+from evidentia.sampling.from_particles import look_from_particles
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.mode import Mode, different
 from evidentia.sampling.proposals import Mixture, StudentT
+from evidentia.sampling.scouts import how_many
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpyro.distributions as dist
 
-from evidentia import Model, evidence, zoo
+from evidentia import Budget, Model, evidence, zoo
 from evidentia.sampling.scouts import IN_ALL, OF_A_RUNG, Scouts
 from evidentia.sampling.tune import tuning_in_blocks
 
@@ -120,3 +120,13 @@ def test_importance_sampling_learns_the_modes_that_its_check_finds():
     assert abs(found.log_evidence - example.log_evidence) < 4.0 * found.error
     assert found.diagnostics["n_modes_missed_at_first"] == 1
     assert found.cost.n_likelihood > 2 * 50_000  # all draws were made again: none was chosen by what the check saw
+
+
+def test_a_budget_that_ends_while_modes_are_learned_leaves_the_doubt_and_starts_nothing_else():
+    model = zoo.example("unequal-modes-20").model
+    whole = evidence(model, "importance", seed=0, progress=False)
+    spent = whole.cost.n_likelihood + whole.cost.n_gradient
+    for share in (0.55, 0.9):  # among the second draws, and in the second check
+        found = evidence(model, seed=0, progress=False, budget=Budget(likelihoods=share * spent))
+        assert found.method == "importance" and "unchecked" in [reason.code for reason in found.status.reasons]
+        assert found.log_evidence_se is None and np.isfinite(found.log_evidence)

@@ -30,13 +30,13 @@ from evidentia.errors import BadInput
 from evidentia.methods._base import Method, check_count
 from evidentia.model import Model, Offer
 from evidentia.numerics.weights import Weights
-from evidentia.result import Diagnostic, Estimate, Status
+from evidentia.result import Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_particles import look_from_particles
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.mode import Mode, different
 from evidentia.sampling.proposals import Mixture, Proposal, at_modes, fitted
-from evidentia.sampling.verdict import weights_estimate
+from evidentia.sampling.verdict import unchecked, weights_estimate
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -76,36 +76,38 @@ class Importance(Method):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
         if self.proposal is not None:
-            return self._answer(model, self.proposal, {}, key, bench.loop)[0]
+            return self._answer(model, self.proposal, 0, float("nan"), key, bench.loop)[0]
         found = bench.modes()
         if not found.usable:
             return _no_proposal(found.n_starts)
         estimate, missed = self._at(model, found.usable, key, bench.loop)
+        if not missed:
+            return estimate
         known = different((*found.usable, *missed))
-        n_new = len(known) - len(different(found.usable)) if missed else 0
+        n_new = len(known) - len(different(found.usable))
         if not n_new:
             return estimate
         # What the check has found the proposal can learn; with it all is done again, and asked again by other particles.
         try:
             better, _ = self._at(model, known, key.child("again"), bench.loop)
-        except Stopped:
-            return estimate
+        except Stopped as stopped:  # the doubt stands, and nobody goes on after a Ctrl-C
+            return estimate.doubted(unchecked(str(stopped)))
         return replace(better, diagnostics={**better.diagnostics, "n_modes_missed_at_first": n_new})
 
     def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, tuple[Mode, ...]]:
         """The answer of a proposal at these modes, and what it missed."""
         first = at_modes(modes, self.degrees_of_freedom)
         proposal, efficiency = self._refit(model, first, key.child("pilot"), loop)
-        return self._answer(model, proposal, {"n_modes": len(modes), "pilot_efficiency": efficiency}, key, loop)
+        return self._answer(model, proposal, len(modes), efficiency, key, loop)
 
     def _answer(
-        self, model: Model, proposal: Proposal, diagnostics: dict[str, Diagnostic], key: Key, loop: Loop
+        self, model: Model, proposal: Proposal, n_modes: int, efficiency: float, key: Key, loop: Loop
     ) -> tuple[Estimate, tuple[Mode, ...]]:
         loop.tick(f"{self.n_draws:,} draws from the proposal")
         draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), loop, self.defensive)
         assert draws.log_weight is not None
         record, weights = with_parameters(model, draws), Weights.of(draws.log_weight)
-        estimate = weights_estimate(weights, record, REMEDY, **{"n_modes": 0, "pilot_efficiency": float("nan")} | diagnostics)
+        estimate = weights_estimate(weights, record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency)
         if not self.look_from_prior or not estimate.log_evidence_se:
             return estimate, ()
         look = key.child("look")

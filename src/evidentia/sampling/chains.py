@@ -16,14 +16,13 @@ from evidentia.model import Model
 from evidentia.numerics.resampling import systematic
 from evidentia.numerics.series import effective_sample_size, r_hat
 from evidentia.records import Array, Draws
-from evidentia.sampling.from_particles import how_many
 from evidentia.sampling.kernels._base import Kernel, State
 from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
 from evidentia.sampling.kernels.hmc import HMC
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.path import AdaptiveESS
 from evidentia.sampling.population import Moves, run_along_path
-from evidentia.sampling.scouts import Scouts
+from evidentia.sampling.scouts import Scouts, how_many
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import fit_tuning
 from evidentia.seeding import Key

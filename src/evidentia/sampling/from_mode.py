@@ -81,10 +81,10 @@ def compare(
 
 def more_than(log_evidence: float, se: float, seen: Mapping[str, Diagnostic]) -> Status:
     """What an importance sample at the modes, as `compare` has noted it, says against an answer."""
-    at_modes, its_se, k = (seen.get(f"from_mode_{name}") for name in ("log_evidence", "se", "pareto_k"))
-    if not (isinstance(at_modes, float) and isinstance(its_se, float) and isinstance(k, float)):
+    found, its_se, k = (seen.get(f"from_mode_{name}") for name in ("log_evidence", "se", "pareto_k"))
+    if not (isinstance(found, float) and isinstance(its_se, float) and isinstance(k, float)):
         return Status.ok()
-    excess = at_modes - log_evidence
+    excess = found - log_evidence
     # Trusted weights: four joint errors. Untrusted ones: Markov's inequality, exp(-12) < 1e-5, needs no variance.
     if excess > 4.0 * float(np.hypot(se, its_se)) + 0.05 and (k < 0.7 or excess > 12.0):
         return Status.suspect(

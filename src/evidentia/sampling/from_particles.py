@@ -29,18 +29,11 @@ from evidentia.sampling.mode import Mode
 from evidentia.sampling.path import AdaptiveESS
 from evidentia.sampling.population import Moves, run_along_path
 from evidentia.sampling.proposals import Proposal
-from evidentia.sampling.scouts import Scouts
+from evidentia.sampling.scouts import Scouts, how_many
 from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import defended
 from evidentia.seeding import Key
 
-# Particles of the check, and as many where likelihoods are dear: of black boxes, and of many data. Up to so many numbers of data
-# all of them are sent: the check then costs about what the draws do.
-N_PARTICLES, N_WHERE_DEAR = 2000, 400
-CHEAP_DATA = 50_000
-# In tens of dimensions a narrow mode may hold so little half way that two thousand never meet it (of two modes in 30 dimensions,
-# 0.005 %): up to so many times as many are sent, from ten dimensions on, and fewer again above thirty, where each is dear.
-MORE, FEW_DIMENSIONS, MANY_DIMENSIONS = 3.0, 10, 100
 HUGE = 100.0
 # A population of a few hundred independent particles knows a share of 1 % to about half that: no alarm below this.
 MARGIN = 0.03
@@ -85,15 +78,6 @@ def look_from_particles(
         return Look(status.and_(unchecked(str(trouble))), {**more, "mode_check": "not done"})
     status = status.and_(seen)
     return Look(status, {**more, **found}, () if status.is_ok else modes)
-
-
-def how_many(model: Model) -> int:
-    """Particles to send, a multiple of four."""
-    if model.is_black_box:
-        return N_WHERE_DEAR
-    d = max(model.n_dimensions, 1)
-    wanted = N_PARTICLES * max(1.0, min(d / FEW_DIMENSIONS, MANY_DIMENSIONS / d, MORE))
-    return 4 * int(0.25 * max(N_WHERE_DEAR, min(wanted, N_PARTICLES * CHEAP_DATA / max(model.data_size, 1))))
 
 
 def _huge_share(log_weight: Array, log_ratio: Array) -> float:

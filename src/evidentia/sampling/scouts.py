@@ -30,8 +30,16 @@ OF_A_RUNG, IN_ALL = 8, 24
 # Who stands less than this above the crowd's median, in nats, does not stand apart: on most models hardly anybody does.
 APART = 2.0
 
+# Particles to send, and as many where likelihoods are dear: of black boxes, and of many data. Up to so many numbers of data
+# all of them are sent: a check of importance sampling then costs about what its draws do.
+N_PARTICLES, N_WHERE_DEAR = 2000, 400
+CHEAP_DATA = 50_000
+# In tens of dimensions a narrow mode may hold so little half way that two thousand never meet it (of two modes in 30 dimensions,
+# 0.005 %): up to so many times as many are sent, from ten dimensions on, and fewer again above thirty, where each is dear.
+MORE, FEW_DIMENSIONS, MANY_DIMENSIONS = 3.0, 10, 100
 
-class Rung(Protocol):
+
+class Crowd(Protocol):
     """The points of a rung, (m, n, d), n in equal blocks; their densities, (m, n); and what shaped the moves of each block."""
 
     @property
@@ -62,7 +70,7 @@ class Scouts:
         self._blind = model.is_black_box
         self._kept: list[tuple[Array, Array, Array, Array]] = []
 
-    def watch(self, beta: float, rung: Rung, choice: object = None) -> None:
+    def watch(self, beta: float, rung: Crowd, choice: object = None) -> None:
         """Look at a rung after its moves."""
         if rung.log_prior is None:
             return
@@ -102,3 +110,12 @@ class Scouts:
         position, log_likelihood, log_prior, height = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
         best = np.argsort(-height, kind="stable")[:IN_ALL]
         return Draws(position[best], log_likelihood[best], log_prior[best], n_drawn=len(best))
+
+
+def how_many(model: Model) -> int:
+    """Particles that are worth sending up from the prior to look for hidden modes, a multiple of four."""
+    if model.is_black_box:
+        return N_WHERE_DEAR
+    d = max(model.n_dimensions, 1)
+    wanted = N_PARTICLES * max(1.0, min(d / FEW_DIMENSIONS, MANY_DIMENSIONS / d, MORE))
+    return 4 * int(0.25 * max(N_WHERE_DEAR, min(wanted, N_PARTICLES * CHEAP_DATA / max(model.data_size, 1))))

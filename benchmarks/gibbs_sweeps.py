@@ -37,11 +37,13 @@ from evidentia import zoo  # noqa: E402
 from evidentia.methods.annealed import AIS  # noqa: E402
 from evidentia.methods.power_posterior import PowerPosterior  # noqa: E402
 from evidentia.model import Core, Model  # noqa: E402
+from evidentia.sampling import rungs_together  # noqa: E402
 from evidentia.sampling.annealing import walk  # noqa: E402
 from evidentia.sampling.annealing_plan import untuned_plan  # noqa: E402
+from evidentia.sampling.climb import Climb  # noqa: E402
 from evidentia.sampling.evaluate import prior_draws  # noqa: E402
 from evidentia.sampling.kernels.gibbs import Gibbs  # noqa: E402
-from evidentia.sampling.ladder import Climb, climb_ladder  # noqa: E402
+from evidentia.sampling.ladder import climb_ladder  # noqa: E402
 from evidentia.sampling.loop import Loop  # noqa: E402
 from evidentia.sampling.path import PowerLadder  # noqa: E402
 from evidentia.sampling.population import Moves  # noqa: E402
@@ -146,16 +148,16 @@ def parts(run: Callable[[], Any], repeats: int) -> dict[str, float]:
 
         return wrapper
 
-    known = Core.compiled, Gibbs.noise, Gibbs.noise_along
+    known = Core.compiled, rungs_together._noise, Gibbs.noise_along
     Core.compiled = lambda core, purpose, build: timed("compiled", known[0](core, purpose, build))  # type: ignore[method-assign]
-    Gibbs.noise, Gibbs.noise_along = (timed("noise", method) for method in known[1:])  # type: ignore[method-assign]
+    rungs_together._noise, Gibbs.noise_along = (timed("noise", method) for method in known[1:])  # type: ignore[method-assign]
     try:
         begin = time.process_time()
         for _ in range(repeats):
             run()
         total = time.process_time() - begin
     finally:
-        Core.compiled, Gibbs.noise, Gibbs.noise_along = known  # type: ignore[method-assign]
+        Core.compiled, rungs_together._noise, Gibbs.noise_along = known  # type: ignore[method-assign]
     spent["the rest"] = total - sum(spent.values())
     return {name: 1e3 * value / repeats for name, value in spent.items()}
 
@@ -165,7 +167,6 @@ def report(result: dict[str, Any]) -> str:
     one, two = result["one core"], result["two cores"]
     times = [[name, f"{value:.1f}", f"{two['wall'][name]:.1f}"] for name, value in one["cpu"].items()]
     ratios = [[name, f"{value:.2f}", f"{two['wall ratio'][name]:.2f}"] for name, value in one["cpu ratio"].items()]
-    at_a_rung = {name: value / RUNGS.n_rungs for name, value in one["parts"]["climb"].items()}
     rows = [[name, *(f"{value:.1f}" for value in found.values())] for name, found in one["parts"].items()]
     return "\n\n".join(
         [
@@ -176,10 +177,9 @@ def report(result: dict[str, Any]) -> str:
             common.table(["what", "CPU ms, one core", "wall ms, two cores"], times),
             common.table(["times the noise alone", "CPU, one core", "wall, two cores"], ratios),
             common.table(["parts, CPU ms", "noise", "compiled", "the rest"], rows),
-            f"Bar: at most {BAR:g} times, for the sweeps: the first three lines. The walk goes through 25 rungs in a call. "
-            "The climb asks at every rung from which states its chains go on, whether they have forgotten where they were, and "
-            f"what to keep: work in NumPy that takes {at_a_rung['the rest']:.1f} ms a rung, beside {at_a_rung['noise']:.1f} ms "
-            "of noise, and grows less than the number of sweeps.",
+            f"Bar: at most {BAR:g} times, for the sweeps: the first three lines. The walk goes through 25 rungs in a call, the "
+            "climb through five, with its resampling, its look at what chains remember, and what it keeps. On two cores the "
+            "noise of the next call is drawn while one is at work.",
             f"Load when it was measured: {result['load']}.",
         ]
     )

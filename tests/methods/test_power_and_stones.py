@@ -10,9 +10,9 @@ from evidentia import zoo
 from evidentia.errors import BadInput, BadType
 from evidentia.methods.power_posterior import SecondOrder, Trapezoid
 from evidentia.methods.stepping_stone import Bridged, Forward, Reverse
+from evidentia.sampling.climb import Climb
 from evidentia.sampling.kernels.gibbs import Gibbs
 from evidentia.sampling.kernels.random_walk import RandomWalk
-from evidentia.sampling.ladder import Climb
 from evidentia.sampling.path import AdaptiveESS, FixedLadder, PowerLadder
 from evidentia.sampling.population import Moves
 

@@ -10,11 +10,12 @@ from evidentia.errors import BadType
 from evidentia.methods._base import Method
 from evidentia.model import Model, Offer
 from evidentia.result import Estimate
+from evidentia.sampling.climb import Climb
 from evidentia.sampling.evaluate import with_parameters
 from evidentia.sampling.from_mode import look_from_mode
 from evidentia.sampling.kernel_choice import check_kernels, kernels_for
 from evidentia.sampling.kernels._base import Kernel
-from evidentia.sampling.ladder import Climb, climb_ladder
+from evidentia.sampling.ladder import climb_ladder
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.tempered_verdict import unfinished

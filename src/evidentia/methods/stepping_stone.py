@@ -40,7 +40,7 @@ from evidentia.numerics.tempering import (
 )
 from evidentia.records import Array
 from evidentia.result import Diagnostic, Estimate, Status
-from evidentia.sampling.ladder import Climb
+from evidentia.sampling.climb import Climb
 from evidentia.sampling.path import AdaptiveESS, Schedule
 from evidentia.sampling.tempered_verdict import (
     agreement_status,

@@ -14,22 +14,24 @@ to read it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evidentia.errors import BadInput
 from evidentia.model import Model
 from evidentia.numerics.resampling import one_in_columns, systematic_in_rows
 from evidentia.records import Array, Draws, PathRun
+from evidentia.sampling.climb import ChainRung, Climb
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.idle import still_idle
 from evidentia.sampling.kernels._base import Kernel, State, Tuning
+from evidentia.sampling.kernels.gibbs import Gibbs
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.path import Schedule, progress_of
-from evidentia.sampling.population import Choice, Moves, Start, increments, move_until_forgotten
+from evidentia.sampling.path import FixedLadder, PowerLadder, Schedule, progress_of
+from evidentia.sampling.population import Choice, Start, increments, move_until_forgotten
+from evidentia.sampling.rungs_together import rungs_together
 from evidentia.sampling.scouts import Scouts
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.tune import Moments
@@ -38,46 +40,6 @@ from evidentia.seeding import Key
 
 # States from which proposals are shaped.
 ENOUGH = 20_000
-
-
-@dataclass(frozen=True)
-class Climb:
-    """How chains climb: how many, in how many islands, what is thrown away and kept at each rung.
-
-    With `n_islands = n_chains` no chain ever meets another: the review's way, if `burn_in` is a fixed number of moves.
-    """
-
-    n_chains: int = 400
-    n_kept: int = 20
-    burn_in: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=5, at_most=60))
-    n_islands: int = 20
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        if self.n_chains < 1 or self.n_kept < 2:
-            raise BadInput(f"Climb(n_chains={self.n_chains}, n_kept={self.n_kept}): needs a chain, and two states a rung.")
-        if self.n_islands < 1 or self.n_chains % self.n_islands:
-            raise BadInput(
-                f"Climb(n_chains={self.n_chains}, n_islands={self.n_islands}): the islands are equal, so the number of chains "
-                "must be a multiple of theirs."
-            )
-
-
-@dataclass(frozen=True)
-class _Rung:
-    """What the chains did at one beta: (m, n) arrays, positions (m, n, d); `log_prior` is None if no kernel read it."""
-
-    position: Array
-    log_prior: Array | None
-    log_likelihood: Array
-    acceptance: float = 1.0
-    correlation: float = 0.0
-    memory: float = 0.0
-    n_moves: int = 0
-    eves: NDArray[np.int64] | None = None
-    idleness: Array | None = None
-    idle: float = 0.0  # the share of chains that even shorter moves did not move
-    tuning: Tuning | None = None  # what shaped the moves
 
 
 def climb_ladder(
@@ -98,10 +60,19 @@ def climb_ladder(
     choice = Choice(kernels, [kernel.first_scale(d) for kernel in kernels])
     first = first or prior_draws(model, m * n, key.child("prior"), loop)
     shaped = first.position.reshape(m, n, d), first.log_prior.reshape(m, n), first.log_likelihood.reshape(m, n)
-    rung = _Rung(*shaped, eves=np.arange(n), idleness=np.zeros(n))
+    rung = ChainRung(*shaped, eves=np.arange(n), idleness=np.zeros(n))
     betas, rungs = [0.0], [rung]
+
+    def arrive(beta: float, rung: ChainRung) -> None:
+        rungs[-1] = _without_points(rungs[-1])  # only the last rung's points are wanted
+        betas.append(beta)
+        rungs.append(rung)
+
     try:
+        for beta, next_rung in _several(model, climb, schedule, kernels, rung, key, loop):
+            arrive(beta, next_rung)
         while betas[-1] < 1.0:
+            rung = rungs[-1]
             beta = schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
             if not beta > betas[-1]:
                 loop.stop(
@@ -115,9 +86,7 @@ def climb_ladder(
             rung = _next_rung(model, climb, rung, betas[-1], beta, choice, key.child("rung", len(betas)), loop)
             if scouts is not None:
                 scouts.watch(beta, rung)
-            rungs[-1] = _without_points(rungs[-1])  # only the last rung's points are wanted
-            betas.append(beta)
-            rungs.append(rung)
+            arrive(beta, rung)
     except Stopped:
         pass
     finally:
@@ -125,9 +94,27 @@ def climb_ladder(
     return _record(model, climb, betas, rungs)
 
 
+def _several(
+    model: Model,
+    climb: Climb,
+    schedule: Schedule,
+    kernels: tuple[Kernel, ...],
+    first: ChainRung,
+    key: Key,
+    loop: Loop,
+) -> Iterator[tuple[float, ChainRung]]:
+    """The rungs that ask for no decision here, from the first on: Gibbs sweeps alone, on rungs that are known.
+
+    They are not watched by scouts, as no rung of Gibbs sweeps is: these know no log prior.
+    """
+    if isinstance(schedule, PowerLadder | FixedLadder) and len(kernels) == 1 and isinstance(kernels[0], Gibbs):
+        betas = np.asarray(schedule.betas)
+        yield from zip(betas[1:].tolist(), rungs_together(model, climb, kernels[0], betas, first, key, loop), strict=False)
+
+
 def _next_rung(
-    model: Model, climb: Climb, last: _Rung, last_beta: float, beta: float, choice: Choice, key: Key, loop: Loop
-) -> _Rung:
+    model: Model, climb: Climb, last: ChainRung, last_beta: float, beta: float, choice: Choice, key: Key, loop: Loop
+) -> ChainRung:
     """Resample chains within their islands, start each from one of its parent's states, burn in, keep."""
     rng = key.generator()
     assert last.eves is not None and last.idleness is not None
@@ -163,7 +150,7 @@ def _next_rung(
     acceptance = sum(part.acceptance for part in kept) / len(kept)
     n_moves = burnt.n_moves + at_once * len(kept)
     counted = acceptance, burnt.correlation, burnt.memory, n_moves
-    return _Rung(position, log_prior, log_likelihood, *counted, eves, idleness, idle, tuning)
+    return ChainRung(position, log_prior, log_likelihood, *counted, eves, idleness, idle, tuning)
 
 
 def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -179,7 +166,7 @@ def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generat
     return np.asarray((island[:, None] * size + within).ravel(), dtype=np.int64)
 
 
-def _tuning(climb: Climb, last: _Rung, log_weights: Array, state: State, for_moves: bool) -> Tuning:
+def _tuning(climb: Climb, last: ChainRung, log_weights: Array, state: State, for_moves: bool) -> Tuning:
     """The shape of the next rung as each island's others have it; none where no kernel asks for it."""
     d = last.position.shape[-1]
     if not for_moves:
@@ -200,11 +187,11 @@ def _together(parts: list[Any], n: int) -> Any:
     return parts[0][:n] if len(parts) == 1 else np.concatenate(parts)[:n]
 
 
-def _without_points(rung: _Rung) -> _Rung:
-    return _Rung(**{**vars(rung), "position": np.empty(0), "log_prior": None, "tuning": None})
+def _without_points(rung: ChainRung) -> ChainRung:
+    return ChainRung(**{**vars(rung), "position": np.empty(0), "log_prior": None, "tuning": None})
 
 
-def _record(model: Model, climb: Climb, betas: list[float], rungs: list[_Rung]) -> PathRun:
+def _record(model: Model, climb: Climb, betas: list[float], rungs: list[ChainRung]) -> PathRun:
     last = rungs[-1]
     position = last.position.reshape(-1, model.n_dimensions)
     final = Draws(

@@ -112,10 +112,15 @@ class PowerLadder:
         if self.n_rungs < 1 or self.power <= 0:
             raise BadInput(f"PowerLadder({self.n_rungs}, {self.power}): needs at least one rung and a positive power.")
 
+    @property
+    def betas(self) -> tuple[float, ...]:
+        """All rungs, from 0 to 1."""
+        # Not twice the same, which a high power of a small number may be.
+        return tuple(np.unique((np.arange(self.n_rungs + 1) / self.n_rungs) ** self.power).tolist())
+
     def next_beta(self, log_likelihood: Array, beta: float) -> float:
         """See `Schedule`."""
-        betas = (np.arange(1, self.n_rungs + 1) / self.n_rungs) ** self.power
-        return float(betas[betas > beta + 1e-15][0]) if beta < 1.0 else 1.0
+        return min((b for b in self.betas if b > beta), default=1.0)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from evidentia.methods.importance import Importance
 from evidentia.methods.smc import SMC
 from evidentia.methods.stepping_stone import SteppingStone
 from evidentia.model import Model
-from evidentia.sampling.ladder import Climb
+from evidentia.sampling.climb import Climb
 from evidentia.zoo.pima import MODEL_1, MODEL_2
 
 HEADER = ("data", "method", "Bayes factor", "error", "known", "off by", "in errors", "seconds", "verdict")

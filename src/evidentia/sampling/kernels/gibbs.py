@@ -17,7 +17,7 @@ import numpy as np
 from evidentia.model import Conditional, Model
 from evidentia.sampling.kernels._base import Info, State, Tuning, screen
 from evidentia.sampling.shelf import Shelf
-from evidentia.sampling.world import World, over_points
+from evidentia.sampling.world import JaxWorld, World, over_points
 
 
 @dataclass(frozen=True)
@@ -68,22 +68,37 @@ class Gibbs:
         """Nothing to complete."""
         return state
 
-    def step(self, world: Any, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
-        """Draw block after block; conditionals are JAX functions, so this kernel lives in the compiled world only."""
-        core, data, hyper = world.core, world.data, world.hyper
+    def draw(self, world: World, params: dict[str, Any], noise: dict[str, Any], beta: Any) -> dict[str, Any]:
+        """A batch of points after one sweep, block after block; conditionals are JAX functions, so is this."""
+        assert isinstance(world, JaxWorld)
+        data, hyper = world.data, world.hyper
 
-        def sweep(params: dict[str, Any], noise: dict[str, Any]) -> Any:
+        def one(params: dict[str, Any], noise: dict[str, Any]) -> dict[str, Any]:
             for i, conditional in enumerate(self.conditionals):
                 drawn = conditional.draw(noise[str(i)], params, beta, data, hyper)
                 params = {**params, **{name: _as(params[name], value) for name, value in drawn.items()}}
-            # A draw may underflow to the edge of its support.
-            return params, jnp.isfinite(core.space.unconstrain(params, data, hyper)).all()
+            return params
 
-        def likelihood(params: dict[str, Any]) -> Any:
+        moved: dict[str, Any] = jax.vmap(one)(params, noise)
+        return moved
+
+    def values(self, world: World, params: dict[str, Any]) -> Any:
+        """Log likelihoods of a batch; zero likelihood where a draw underflowed to the edge of its support."""
+        assert isinstance(world, JaxWorld)
+        core, data, hyper = world.core, world.data, world.hyper
+
+        def inside(params: dict[str, Any]) -> Any:
+            return jnp.isfinite(core.space.unconstrain(params, data, hyper)).all()
+
+        def value(params: dict[str, Any]) -> Any:
             return jnp.reshape(jnp.asarray(core.log_likelihood(params, data, hyper), jnp.float64), ())
 
-        params, inside = jax.vmap(sweep)(state.position, noise)
-        log_likelihood = jnp.where(inside, over_points(likelihood, params, world.block), -jnp.inf)
+        return jnp.where(jax.vmap(inside)(params), over_points(value, params, world.block), -jnp.inf)
+
+    def step(self, world: Any, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """A sweep, and the log likelihoods after it, looked through for what is not a number."""
+        params = self.draw(world, state.position, noise, beta)
+        log_likelihood = self.values(world, params)
         # To look for the place of a NaN only where there is one takes a tenth off a sweep.
         first = jax.tree.map(lambda part: part[0], params)
         log_likelihood, n_bad, bad = jax.lax.cond(
@@ -91,7 +106,7 @@ class Gibbs:
             lambda: (log_likelihood, jnp.zeros((), int), first),
             lambda: screen(jnp, params, log_likelihood),
         )
-        return State(params, state.log_prior, log_likelihood, None), Info(1.0, inside.shape[0], 0, n_bad, bad)
+        return State(params, state.log_prior, log_likelihood, None), Info(1.0, len(log_likelihood), 0, n_bad, bad)
 
 
 def _as(old: Any, new: Any) -> Any:

@@ -30,7 +30,7 @@ from evidentia.methods.smc import SMC
 from evidentia.model import Model
 from evidentia.numerics.nested import information, log_evidence, log_volumes
 from evidentia.records import Array
-from evidentia.sampling.ladder import Climb
+from evidentia.sampling.climb import Climb
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.mode import peaks_at
 from evidentia.sampling.nested_run import SmallContribution, run_nested

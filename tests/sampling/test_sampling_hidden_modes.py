@@ -7,7 +7,7 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Budget, Model, evidence, zoo
+from evidentia import Budget, Laplace, Model, evidence, zoo
 from evidentia.numerics.weights import Weights
 from evidentia.result import Level, Status
 from evidentia.sampling.from_mode import more_than
@@ -32,7 +32,7 @@ def test_a_mode_with_few_particles_on_the_way_is_not_lost_in_silence():
     assert sum(wrong) <= 1  # none of twenty was; if one in twenty is, two or more of six are in 3 of 100
 
 
-@pytest.mark.parametrize("method", ["importance", "stepping-stone", "nested", None])
+@pytest.mark.parametrize("method", ["importance", "laplace", "stepping-stone", "nested", None])
 def test_a_budget_that_ends_in_the_last_check_leaves_no_unchecked_number_ok(method):
     """Without the look for missed mass, stepping stones on unequal-modes-10 are 0.7 nats low, ± 0.05, and know nothing of it."""
     model = zoo.example("E8").model
@@ -41,6 +41,24 @@ def test_a_budget_that_ends_in_the_last_check_leaves_no_unchecked_number_ok(meth
     cut = evidence(model, method, seed=1, progress=False, budget=Budget(likelihoods=whole.cost.n_likelihood - 1))
     assert cut.log_evidence == whole.log_evidence
     assert [reason.code for reason in cut.status.reasons] == ["unchecked"] and cut.log_evidence_se is None
+
+
+def test_laplace_learns_a_mode_that_its_search_missed():
+    """A look from the prior finds what no climb from its draws does; without it the answer is 0.7 nats low, and ok."""
+    example = zoo.example("unequal-modes-20")
+    alone = evidence(example.model, Laplace(look_from_prior=False), seed=0, progress=False)
+    assert alone.status.is_ok and alone.log_evidence - example.log_evidence < -0.3, "the trap is one"
+    found = evidence(example.model, "laplace", seed=0, progress=False)
+    print(found)
+    assert found.diagnostics["n_modes_missed_at_first"] == 1
+    assert abs(found.log_evidence - example.log_evidence) < 0.01  # both modes are Gaussian
+
+
+def test_laplace_asks_no_particles_where_that_would_be_dear():
+    model = Model.black_box(lambda p: -0.5 * p["x"] ** 2, {"x": dist.Normal(0.0, 1.0)})
+    assert "particle_check" not in evidence(model, "laplace", seed=0, progress=False).diagnostics
+    wide = Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), {"x": dist.Normal(0.0, 1.0).expand([31]).to_event(1)})
+    assert "particle_check" not in evidence(wide, "laplace", seed=0, progress=False).diagnostics
 
 
 def _shared(covered):

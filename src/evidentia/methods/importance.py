@@ -21,7 +21,7 @@ have no usable mode at all; then this method says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,11 +32,11 @@ from evidentia.model import Model, Offer
 from evidentia.numerics.weights import Weights
 from evidentia.result import Estimate, Status
 from evidentia.sampling.evaluate import with_parameters
-from evidentia.sampling.from_particles import look_from_particles
-from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.mode import Mode, different
+from evidentia.sampling.from_particles import learning, look_from_particles
+from evidentia.sampling.loop import Loop
+from evidentia.sampling.mode import Mode
 from evidentia.sampling.proposals import Mixture, Proposal, at_modes, fitted
-from evidentia.sampling.verdict import unchecked, weights_estimate
+from evidentia.sampling.verdict import weights_estimate
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.sampling.workbench import Workbench
 from evidentia.seeding import Key
@@ -80,19 +80,7 @@ class Importance(Method):
         found = bench.modes()
         if not found.usable:
             return _no_proposal(found.n_starts)
-        estimate, missed = self._at(model, found.usable, key, bench.loop)
-        if not missed:
-            return estimate
-        known = different((*found.usable, *missed))
-        n_new = len(known) - len(different(found.usable))
-        if not n_new:
-            return estimate
-        # What the check has found the proposal can learn; with it all is done again, and asked again by other particles.
-        try:
-            better, _ = self._at(model, known, key.child("again"), bench.loop)
-        except Stopped as stopped:  # the doubt stands, and nobody goes on after a Ctrl-C
-            return estimate.doubted(unchecked(str(stopped)))
-        return replace(better, diagnostics={**better.diagnostics, "n_modes_missed_at_first": n_new})
+        return learning(lambda modes, key: self._at(model, modes, key, bench.loop), found.usable, key)
 
     def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, tuple[Mode, ...]]:
         """The answer of a proposal at these modes, and what it missed."""

@@ -13,6 +13,8 @@ above those that the proposal does not know are handed back, so that it can lear
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +23,11 @@ from evidentia.errors import NonFiniteLikelihood
 from evidentia.model import Model
 from evidentia.numerics.weights import Weights
 from evidentia.records import Array
-from evidentia.result import Diagnostic, Status
+from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.from_mode import climb, compare
 from evidentia.sampling.kernel_choice import kernels_for
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.mode import Mode
+from evidentia.sampling.mode import Mode, different
 from evidentia.sampling.path import AdaptiveESS
 from evidentia.sampling.population import Moves, run_along_path
 from evidentia.sampling.proposals import Proposal
@@ -45,6 +47,26 @@ class Look(NamedTuple):
     status: Status
     diagnostics: dict[str, Diagnostic]
     modes: tuple[Mode, ...] = ()
+
+
+def learning(
+    answer: Callable[[tuple[Mode, ...], Key], tuple[Estimate, tuple[Mode, ...]]], modes: tuple[Mode, ...], key: Key
+) -> Estimate:
+    """The answer at these modes; or, where its look finds that it missed some, the answer at all of them.
+
+    `answer` gives an estimate and the modes above what it missed. What was found can be learned; with it all is done again, and
+    asked again by other particles.
+    """
+    estimate, missed = answer(modes, key)
+    known = different((*modes, *missed))
+    n_new = len(known) - len(different(modes))
+    if not missed or not n_new:
+        return estimate
+    try:
+        better, _ = answer(known, key.child("again"))
+    except Stopped as stopped:  # the doubt stands, and nobody goes on after a Ctrl-C
+        return estimate.doubted(unchecked(str(stopped)))
+    return replace(better, diagnostics={**better.diagnostics, "n_modes_missed_at_first": n_new})
 
 
 def look_from_particles(

@@ -72,7 +72,8 @@ def truth(tau: float) -> tuple[float, float]:
 
 
 def _laplace(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
-    result = evidence(model, Laplace(n_starts=16), seed=seed_of(key), progress=False)  # one search; sixteen to be sure of it
+    # One search; sixteen to be sure of it.
+    result = evidence(model, Laplace(n_starts=16, look_from_prior=False), seed=seed_of(key), progress=False)
     loop.count(result.cost.n_likelihood, result.cost.n_gradient, result.cost.n_hessian)
     return {"laplace": [result.log_evidence]}
 

@@ -38,7 +38,7 @@ from evidentia.numerics.weights import Weights
 from evidentia.result import Diagnostic, Estimate, Kind, Status
 from evidentia.sampling.from_particles import learning, look_from_particles
 from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import Mode, Modes, Search, find_modes, many_starts
+from evidentia.sampling.mode import Mode, Modes, Search, different, find_modes, many_starts
 from evidentia.sampling.proposals import at_modes
 from evidentia.sampling.verdict import correction_status, weights_status
 from evidentia.sampling.weighted import weighted_draws
@@ -101,7 +101,7 @@ class Laplace(Method):
 
     def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, tuple[Mode, ...]]:
         """The answer at these modes, and the modes that it missed."""
-        peaks, proposal = separate(modes), at_modes(modes)
+        peaks, proposal = different(modes, SEPARATE), at_modes(modes)
         log_evidence = float(log_sum_exp([mode.log_mass for mode in peaks]))
         draws = weighted_draws(model, proposal, self.n_check, key.child("check"), loop, DEFENSIVE)
         assert draws.log_weight is not None
@@ -146,15 +146,6 @@ def search_status(peaks: tuple[Mode, ...]) -> Status:
         f"{len(rare)} of {len(peaks)} separate peaks were reached by fewer than {MIN_HITS} searches, so there may be more "
         "that none reached: take more starts (n_starts=...), or use SMC.",
     )
-
-
-def separate(modes: tuple[Mode, ...]) -> tuple[Mode, ...]:
-    """The most massive modes that lie apart from each other."""
-    kept: list[Mode] = []
-    for mode in modes:
-        if all(min(mode.distance(old), old.distance(mode)) > SEPARATE for old in kept):
-            kept.append(mode)
-    return tuple(kept)
 
 
 def no_peak(found: Modes) -> Estimate:

@@ -161,11 +161,11 @@ def _distinct(position: Array, value: Array, precision: Array, converged: NDArra
     return found
 
 
-def different(modes: tuple[Mode, ...]) -> tuple[Mode, ...]:
-    """The same modes without those that lie within a tenth of a standard deviation of a more massive one; most massive first."""
+def different(modes: tuple[Mode, ...], apart: float = SAME) -> tuple[Mode, ...]:
+    """The same modes without those that are not so many standard deviations apart from a more massive one; most massive first."""
     kept: list[Mode] = []
     for mode in sorted(modes, key=lambda mode: -mode.log_mass):
-        if all(min(mode.distance(old), old.distance(mode)) >= SAME for old in kept):
+        if all(min(mode.distance(old), old.distance(mode)) >= apart for old in kept):
             kept.append(mode)
     return tuple(kept)
 

@@ -123,13 +123,14 @@ def run_along_path(
     loop: Loop,
     resample: bool = True,
     watch: Callable[[float, Rung, Choice], None] | None = None,
+    until: float = 1.0,
 ) -> PathRun:
     """A population from the prior to the posterior: sequential Monte Carlo, or annealed importance sampling.
 
     With `keep_all` every state of the moves counts as a draw of its rung (waste-free, Dau & Chopin 2022); otherwise only
     the last one does. Without `resample` every particle keeps its own lineage and gathers its own weight (Neal 2001), which
-    is in the final draws. `watch` is shown every rung after its moves. Stopped by budget or Ctrl-C, it returns the rungs that
-    it finished.
+    is in the final draws. `watch` is shown every rung after its moves. Stopped by budget or Ctrl-C, or once it has come as far
+    as `until`, it returns the rungs that it finished.
     """
     if keep_all and not resample:
         raise BadInput("keep_all needs resample: without resampling a particle has one state a rung.")
@@ -140,7 +141,7 @@ def run_along_path(
     betas, rungs = [0.0], [rung]
     log_evidence, gathered = 0.0, np.zeros((1, start.n_drawn))
     try:
-        while True:
+        while betas[-1] < until:
             beta = schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
             if not beta > betas[-1]:
                 loop.stop(
@@ -156,7 +157,7 @@ def run_along_path(
             log_evidence = (log_evidence if resample else 0.0) + top + float(np.log(weights.mean()))
             betas.append(beta)
             if beta >= 1.0:
-                break
+                return _record(model, n_islands, betas, rungs, log_weights, resample)
             words, share = progress_of(betas)
             loop.stage(f"{words}  log Z so far {log_evidence:.3f}", share)
             choice.rung += 1
@@ -174,7 +175,7 @@ def run_along_path(
         return _record(model, n_islands, betas, rungs, None, resample)
     finally:
         loop.end_stage()
-    return _record(model, n_islands, betas, rungs, log_weights, resample)
+    return _record(model, n_islands, betas, rungs, None, resample)
 
 
 class Start(NamedTuple):

@@ -22,6 +22,7 @@ from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.mode import Mode, Search, find_modes, thorough_starts
 from evidentia.sampling.proposals import at_modes
+from evidentia.sampling.vanguard import vanguard
 from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
@@ -40,6 +41,9 @@ def look_from_mode(
     """Climb from the last particles, the prior and the scouts to the modes; see whether importance sampling there finds more."""
     try:
         modes = climb(model, particles, key, loop, from_prior, scouts)
+        others = vanguard(model, key.child("vanguard"), loop)
+        if others is not None:
+            modes = (*modes, *_above(model, others, key.child("climb of vanguard"), loop))
         return compare(model, modes, log_evidence, se, key, loop)
     except (Stopped, NonFiniteLikelihood) as trouble:  # the finished run must not be lost for its check, nor pass without
         return unchecked(str(trouble)), {"mode_check": "not done"}
@@ -55,10 +59,13 @@ def climb(
         prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=40)
         usable = (*usable, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
     if scouts is not None:
-        # Who stands in a basin is up in a few steps; those in the crowd's tails need not arrive.
-        search = Search(n_starts=len(scouts.position), max_iterations=12)
-        usable = (*usable, *find_modes(model, scouts, key.child("climb of scouts"), loop, search).usable)
+        usable = (*usable, *_above(model, scouts, key.child("climb of scouts"), loop))
     return usable
+
+
+def _above(model: Model, scouts: Draws, key: Key, loop: Loop) -> tuple[Mode, ...]:
+    """The modes above scouts. Who stands in a basin is up in a few steps; those in the crowd's tails need not arrive."""
+    return find_modes(model, scouts, key, loop, Search(n_starts=len(scouts.position), max_iterations=12)).usable
 
 
 def compare(

@@ -22,16 +22,14 @@ import numpy as np
 from evidentia.errors import NonFiniteLikelihood
 from evidentia.model import Model
 from evidentia.numerics.weights import Weights
-from evidentia.records import Array, PathRun
+from evidentia.records import Array
 from evidentia.result import Diagnostic, Estimate, Status
 from evidentia.sampling.from_mode import climb, compare
-from evidentia.sampling.kernel_choice import kernels_for
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.mode import Mode, different
-from evidentia.sampling.path import AdaptiveESS
-from evidentia.sampling.population import Moves, run_along_path
 from evidentia.sampling.proposals import Proposal
-from evidentia.sampling.scouts import Scouts, how_many
+from evidentia.sampling.scouts import Scouts
+from evidentia.sampling.vanguard import send_others, walk
 from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import defended
 from evidentia.seeding import Key
@@ -39,9 +37,6 @@ from evidentia.seeding import Key
 HUGE = 100.0
 # A population of a few hundred independent particles knows a share of 1 % to about half that: no alarm below this.
 MARGIN = 0.03
-# In so many dimensions a narrow mode may hold so little when modes part that one population has nobody there: others go the first
-# third of the way, and only their scouts are heard. (Two modes in 30 dimensions: met by 7 of 16 populations, by 15 of 16 fours.)
-EARLY, EARLY_FROM, EARLY_TO = 3, 15, 50
 
 
 class Look(NamedTuple):
@@ -77,13 +72,7 @@ def look_from_particles(
 ) -> Look:
     """Whether particles from the prior stand, or stood on their way, where these weighted draws of the proposal do not come."""
     scouts = Scouts(model)
-
-    def walk(key: Key, until: float = 1.0) -> PathRun:
-        kernels = kernels_for(model, gibbs=False)
-        steps, moves = AdaptiveESS(0.5), Moves(0.3, 2, 20)
-        return run_along_path(model, how_many(model), 4, steps, kernels, moves, False, key, loop, watch=scouts.watch, until=until)
-
-    path = walk(key)
+    path = walk(model, scouts, key, loop)
     if not path.complete or path.final is None or path.final.log_weight is None:
         return Look(unchecked(str(loop.stopped)), {"particle_check": "not done"})
     final, path_weight = path.final, path.final.log_weight
@@ -98,9 +87,8 @@ def look_from_particles(
             f"{there:.0%} of particles that came up from the prior stand where the proposal hardly comes ({here:.0%} among its "
             "own draws): it has missed a mode; use SMC.",
         )
-    if status.is_ok and not model.is_black_box and EARLY_FROM <= model.n_dimensions <= EARLY_TO:
-        for i in range(EARLY):
-            walk(key.child("early", i), float(path.betas[len(path.betas) // 3]))
+    if status.is_ok:
+        send_others(model, path, scouts, key, loop)
     if model.is_black_box or (status.is_ok and scouts.draws is None):
         return Look(status, more)
     climbs = key.child("climbs")

@@ -27,9 +27,9 @@ from evidentia.sampling.tune import fit_tuning
 
 # Scouts kept from a rung, and in all (with half as many, modes in twenty and thirty dimensions were missed in silence again).
 OF_A_RUNG, IN_ALL = 8, 24
-# In more than ten dimensions the highest of every rung is kept, even if it hardly stands apart: when a mode parts from the crowd
-# the one particle in it does not do so yet. And so more in all.
-IN_ALL_OF_MANY = 64
+# In more than so many dimensions the highest of every rung is kept, even if it hardly stands apart: when a mode parts from the
+# crowd the one particle in it does not do so yet. And so more in all.
+MANY, IN_ALL_OF_MANY = 20, 64
 # Who stands less than this above the crowd's median, in nats, does not stand apart: on most models hardly anybody does.
 APART = 2.0
 
@@ -102,7 +102,7 @@ class Scouts:
         middle = np.partition(possible, len(possible) // 2)[len(possible) // 2]
         best = np.argpartition(-height, OF_A_RUNG)[:OF_A_RUNG] if n > OF_A_RUNG else np.arange(n)
         needed = middle + APART
-        best = best[height[best] > (needed if d <= FEW_DIMENSIONS else min(needed, np.partition(height, -2)[-2]))]
+        best = best[height[best] > (needed if d <= MANY else min(needed, np.partition(height, -2)[-2]))]
         if best.size:
             self._kept.append((position[best], log_likelihood[best], log_prior[best], height[best] - middle))
 
@@ -112,7 +112,7 @@ class Scouts:
         if not self._kept:
             return None
         position, log_likelihood, log_prior, height = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
-        n_wanted = IN_ALL if position.shape[1] <= FEW_DIMENSIONS else IN_ALL_OF_MANY
+        n_wanted = IN_ALL if position.shape[1] <= MANY else IN_ALL_OF_MANY
         best = np.argsort(-height, kind="stable")[:n_wanted]
         return Draws(position[best], log_likelihood[best], log_prior[best], n_drawn=len(best))
 

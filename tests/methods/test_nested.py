@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 import pytest
+from scipy import stats
 
 import evidentia as ev
 from evidentia import zoo
@@ -25,8 +26,16 @@ from evidentia.numerics.nested import log_evidence, log_volumes
 from evidentia.records import NestedRun
 from evidentia.result import Level
 from evidentia.sampling.constrained import FromPrior
-from evidentia.sampling.constrained_moves import ConstrainedSlice, ConstrainedWalk
-from evidentia.sampling.nested_run import Iterations, RemainingEvidence, SmallContribution, SoFar, _threshold
+from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
+from evidentia.sampling.nested_run import (
+    Iterations,
+    RemainingEvidence,
+    SmallContribution,
+    SoFar,
+    _beside_parents,
+    _threshold,
+)
+from evidentia.sampling.population import Moves
 from evidentia.seeding import Key
 
 
@@ -296,3 +305,25 @@ def test_bad_settings_are_refused():
         Iterations(1e4)
     with pytest.raises(BadInput, match="n_simulations"):
         SimulatedMass(2)
+
+
+def test_new_points_stand_beside_the_survivors_they_started_from():
+    assert _beside_parents(3, np.array([1, 0, 1])).tolist() == [0, 4, 1, 3, 5, 2]
+    assert _beside_parents(2, np.array([-1, -1])).tolist() == [0, 1, 2, 3], "drawn afresh, they are nobody's"
+
+
+def test_moves_are_not_shaped_by_relatives():
+    """Moves so few that new points are still where their parents were: with blocks drawn by lot log Z was 0.50 ± 0.07 too high.
+
+    Sixteen runs: by chance this fails once in a thousand choices of seeds.
+    """
+
+    def log_likelihood(params):
+        return jnp.sum(dist.Normal(1.0, 0.5).log_prob(params["x"]))
+
+    model = ev.Model(log_likelihood, {"x": dist.Normal(0.0, 3.0).expand([15]).to_event(1)}, name="fifteen")
+    few = ConstrainedCrankNicolson(Moves(correlation=0.01, at_once=4, at_most=12))
+    method = ev.NestedSampling(n_live=200, replacement=few, look_from_mode=False)
+    truth = 15 * float(stats.norm.logpdf(1.0, 0.0, np.sqrt(9.25)))
+    errors = [ev.evidence(model, method, seed=seed, progress=False).log_evidence - truth for seed in range(16)]
+    assert abs(np.mean(errors)) < 4.0 * np.std(errors, ddof=1) / 4.0

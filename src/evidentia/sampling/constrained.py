@@ -14,7 +14,9 @@ The three Markov ways start each new point at a survivor, which is distributed a
 the new points have forgotten where they began: until the correlation between start and present, of the rank of the
 likelihood and of every coordinate, is below a limit. Steps and lines are shaped by the covariance of the survivors. The
 survivors stand in `N_BLOCKS` blocks, and the points that start in one block are shaped by the *others*: a kernel shaped by the
-points that it moves is not invariant for them.
+points that it moves is not invariant for them. Nor is one shaped by their relatives, who are where they are: a block is a stretch
+of survivors in the order of descent (`sampling.nested_run`), so that families are shaped by others. (With blocks drawn by lot two
+modes in forty dimensions came out 0.9 nats too high, in every run: points had forgotten where they began but for the mode.)
 
 A whole batch moves in one compiled call that has the threshold as an argument. Slice moves take a different number of
 looks each; so that no point waits for the slowest at every move, each goes on to its own next move, and only the last move
@@ -240,11 +242,14 @@ def _moved(
 
 
 def _starts(survivors: Points, lanes: int, rng: np.random.Generator) -> tuple[IntArray, Tuning]:
-    """Who starts where: every survivor as often as any other, in blocks; and each block's shape, learnt from the others."""
+    """Who starts where: every survivor as often as any other, in blocks; and each block's shape, learnt from the others.
+
+    Survivors stand beside their relatives, and a block is a stretch of them that begins anywhere: families stay together.
+    """
     m = len(survivors.position)
-    order = rng.permutation(m)
+    order = np.roll(np.arange(m), rng.integers(m))
     blocks = N_BLOCKS if m >= 2 * N_BLOCKS else 1
-    rows = order[: m - m % blocks].reshape(blocks, -1)
+    rows = rng.permuted(order[: m - m % blocks].reshape(blocks, -1), axis=1)
     centre = survivors.position[order[0]]
     tuning = Moments.of(survivors.position[rows], np.ones(rows.shape), centre).of_others().tuning(centre, 1.0)
     if blocks < N_BLOCKS:

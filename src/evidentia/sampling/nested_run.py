@@ -185,8 +185,9 @@ def run_nested(
             books.moves.append(new._replace(points=_NO_POINTS))
             books.ranks.append(_places(new.points.log_likelihood, survivors.log_likelihood, here))
             books.n_survivors.append(len(staying))
-            live = Points(*(np.concatenate(pair) for pair in zip(survivors, new.points, strict=True)))
-            eves = np.concatenate([eves[staying], np.where(new.parent < 0, -1, eves[staying][new.parent])])
+            beside = _beside_parents(len(staying), new.parent)
+            live = Points(*(np.concatenate(pair)[beside] for pair in zip(survivors, new.points, strict=True)))
+            eves = np.concatenate([eves[staying], np.where(new.parent < 0, -1, eves[staying][new.parent])])[beside]
             so_far = books.so_far(live)
             if stop.reached(so_far):
                 break
@@ -211,6 +212,14 @@ def _threshold(log_likelihood: Array, n_replaced: int) -> float | None:
         below = order[order < threshold]
         return float(below[-1]) if below.size else None
     return float(threshold)
+
+
+def _beside_parents(n_survivors: int, parent: IntArray) -> IntArray:
+    """The order of survivors and new points in which each new one stands next to the survivor that it started from.
+
+    So relatives of every degree stay together, and can be kept out of what shapes each other's moves.
+    """
+    return np.argsort(np.concatenate([np.arange(n_survivors), np.where(parent < 0, n_survivors, parent)]), kind="stable")
 
 
 def _places(new: Array, survivors: Array, key: Key) -> IntArray:

@@ -5,6 +5,9 @@ BIN := .venv/bin
 USABLE := .venv/.installed-library
 READY := .venv/.installed
 READY_TO_BENCH := .venv/.installed-bench
+# Packages that we are compared with, which ask for other versions of NumPy than we do.
+PEERS := .venv-peers
+PEERS_READY := $(PEERS)/.installed
 
 .PHONY: help test contract lint demo docs calibrate calibrate-models bench clean
 
@@ -44,8 +47,9 @@ calibrate: $(READY)
 calibrate-models: $(READY)
 	$(BIN)/python calibration/sbc.py
 
-bench: $(READY_TO_BENCH)
-	$(BIN)/python benchmarks/run.py
+bench: $(READY_TO_BENCH) $(PEERS_READY)
+	$(BIN)/python benchmarks/nested_against_peers.py --peers-python $(PEERS)/bin/python
+	$(BIN)/python benchmarks/run.py --particles-python $(PEERS)/bin/python
 
 # pip rather than python: where the venv module is incomplete, a half-made .venv has the one and not the other.
 $(USABLE): pyproject.toml
@@ -64,6 +68,11 @@ $(READY_TO_BENCH): $(READY)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev,bench]"
 	@touch $@
 
+$(PEERS_READY):
+	@test -x $(PEERS)/bin/pip || { echo "making $(PEERS) ..."; $(PYTHON) -m venv $(PEERS); }
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check "dynesty>=2.1" "particles>=0.4" "ultranest>=4.0"
+	@touch $@
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache build dist site docs/generated reports
+	rm -rf .venv $(PEERS) .pytest_cache .mypy_cache .ruff_cache build dist site docs/generated reports
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

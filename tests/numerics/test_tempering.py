@@ -158,6 +158,18 @@ def test_steep_steps_are_counted_from_the_prior_without_a_gap():
     assert tempering.steps_of_steep_variance(levels, 3.0) == 2
 
 
+def test_corrections_that_leave_the_bounds_are_left_to_stones():
+    """Nearly all of a curve's rise, and of its variance's fall, within one step of a fine ladder: seen on separated data."""
+    rng = np.random.default_rng(10)
+    noise = rng.standard_normal((4, 1000))
+    betas = np.array([0.0, 0.1, 0.13, 0.8, 1.0])
+    levels = [mean + spread * noise for mean, spread in ((-20.0, 12.0), (-9.0, 10.0), (-1.0, 7.0), (-0.03, 0.2), (-0.03, 0.2))]
+    assert tempering.steps_corrected_too_far(betas, levels) == 3
+    assert tempering.steps_corrected_too_far(betas[3:], levels[3:]) == 0, "flat but for noise"
+    levels[0] = levels[0] - np.inf
+    assert tempering.steps_corrected_too_far(betas[:3], levels[:3]) == 1, "no mean"
+
+
 def test_steps_whose_log_likelihood_has_no_mean():
     fine, none = np.zeros((2, 3)), np.array([[0.0, -np.inf, 0.0]] * 2)
     assert tempering.steps_of_zero_likelihood((fine, fine)) == 0

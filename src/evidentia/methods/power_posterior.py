@@ -42,6 +42,7 @@ from evidentia.numerics.tempering import (
     bridged_stones,
     discretisation_error,
     identity_z,
+    steps_corrected_too_far,
     steps_of_steep_variance,
     steps_of_zero_likelihood,
     thermodynamic,
@@ -72,7 +73,7 @@ class Rule(Protocol):
         """Whether the rungs' variances correct the trapezoid."""
         ...
 
-    def n_stones(self, rungs: Rungs) -> int:
+    def n_stones(self, betas: Array, rungs: Rungs) -> int:
         """How many steps from the prior on are stepping stones."""
         ...
 
@@ -86,7 +87,7 @@ class Trapezoid:
         """See `Rule`."""
         return False
 
-    def n_stones(self, rungs: Rungs) -> int:
+    def n_stones(self, betas: Array, rungs: Rungs) -> int:
         """See `Rule`."""
         return 0 if np.isfinite(rungs[0]).all() else 1
 
@@ -96,7 +97,8 @@ class SecondOrder:
     """The trapezoid corrected by the rungs' variances.
 
     The correction takes E_beta[log L] for smooth over a step. Where its variance falls by more than `steep` times in one, as it
-    does next to a prior with heavy tails, the step is a stepping stone; the first step, from the prior itself, always is.
+    does next to a prior with heavy tails, the step is a stepping stone; the first step, from the prior itself, always is; and so
+    are all up to the last over which the correction would leave what a curve that never falls allows.
     """
 
     steep: float = 3.0
@@ -106,9 +108,9 @@ class SecondOrder:
         """See `Rule`."""
         return True
 
-    def n_stones(self, rungs: Rungs) -> int:
+    def n_stones(self, betas: Array, rungs: Rungs) -> int:
         """See `Rule`."""
-        return max(1, steps_of_steep_variance(rungs, self.steep))
+        return max(1, steps_of_steep_variance(rungs, self.steep), steps_corrected_too_far(betas, rungs))
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class PowerPosterior(OnLadder):
         betas, rungs = run.betas, run.log_likelihood
         rule = self.rule
         # Where Gibbs sweeps meet likelihoods that underflow, rungs above the prior have them too.
-        start, stop = max(rule.n_stones(rungs), steps_of_zero_likelihood(rungs)), len(rungs)
+        start, stop = max(rule.n_stones(betas, rungs), steps_of_zero_likelihood(rungs)), len(rungs)
         total = with_stones_at_ends(betas, rungs, _integral(rule.corrected), start)
         monte_carlo, df = sum_se(run, total)
         inner = betas[start:stop], rungs[start:stop]

@@ -203,6 +203,22 @@ def steps_of_steep_variance(rungs: Rungs, factor: float) -> int:
     return steep
 
 
+def steps_corrected_too_far(betas: ArrayLike, rungs: Rungs) -> int:
+    """How many steps from the prior on to leave to stones: up to the last whose second-order correction is impossible.
+
+    E_beta[log L] never falls, so a step's integral lies between those of its two means, and a correction of the trapezoid of more
+    than half of what is between them is none: the curve bends too much within the step. (Three errors of the means are granted.)
+    """
+    steps, last = np.diff(np.asarray(betas, np.float64)), 0
+    for k, (low, high) in enumerate(pairwise(rungs)):
+        with np.errstate(invalid="ignore", over="ignore"):
+            noise = 3.0 * math.sqrt(low.var() / low.size + high.var() / high.size)
+            allowed = 0.5 * abs(high.mean() - low.mean()) + noise
+            if not steps[k] * abs(high.var() - low.var()) / 12.0 <= allowed:
+                last = k + 1
+    return last
+
+
 def steps_of_zero_likelihood(rungs: Rungs) -> int:
     """How many steps from the prior on to leave to stones because some draw there has likelihood zero: its logarithm has no mean.
 

@@ -25,6 +25,7 @@ of a call is waited for. (Stopping the clock instead would favour places from wh
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,8 +49,10 @@ from evidentia.seeding import Key
 IntArray = NDArray[np.int64]
 
 N_BLOCKS = 4
-# Calls in a row that hardly change what is left of the start, after which more would not either.
-STALLED_CALLS = 3
+# Calls in a row that hardly change what is left of the start, after which more would not either; and moves for each dimension, if
+# that is more: in a hundred dimensions points forget so slowly that sixteen moves change little (taken for separate modes, that
+# was worth two nats).
+STALLED_CALLS, STALLED_MOVES = 3, 0.5
 # Calls of shorter moves when a point has not moved at all: at least, and at most.
 SHORT_CALLS, MAX_SHORT = 4, 12
 
@@ -216,7 +219,7 @@ def _moved(
     n_moves, accepted = 0, []
     lefts: list[float] = []
     memory = 1.0
-    while n_moves < kernel.moves.at_most and not _forgotten(lefts, memory, kernel.moves):
+    while n_moves < kernel.moves.at_most and not _forgotten(lefts, memory, kernel.moves, model.n_dimensions):
         stepped = _step(kernel, model, points, threshold, tuning._replace(scale=np.float64(scale)), rng, loop)
         points = stepped.points
         scale = kernel.next_scale(scale, stepped)
@@ -312,7 +315,7 @@ def _ranks(values: Array) -> Array:
     return np.asarray(0.5 * twice, dtype=np.float64)
 
 
-def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
+def _forgotten(lefts: list[float], memory: float, moves: Moves, n_dimensions: int) -> bool:
     """Whether the points have moved enough: nothing is left of the start, or nothing that more moves would take.
 
     Points in separate modes never forget which one they are in; descent keeps count of that.
@@ -321,7 +324,7 @@ def _forgotten(lefts: list[float], memory: float, moves: Moves) -> bool:
         return False
     if lefts[-1] <= moves.correlation:
         return True
-    back = STALLED_CALLS + 1
+    back = 1 + max(STALLED_CALLS, math.ceil(STALLED_MOVES * n_dimensions / moves.at_once))
     return memory <= moves.correlation and len(lefts) > back and lefts[-1] > 0.9 * lefts[-back]
 
 

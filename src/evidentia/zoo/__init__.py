@@ -96,6 +96,7 @@ _BENCHMARKS: dict[str, Builder] = {
     "gaussian-100": partial(gaussian, 100),
     **{f"label-switching-{k}": partial(mixtures.label_switching, k) for k in mixtures.CLUSTERS},
     **{name: partial(mixtures.hidden_modes, name) for name in mixtures.HIDDEN_MODES},
+    "separated-classes": binary.separated_classes,
 }
 
 _BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_REVIEW, **_BENCHMARKS}

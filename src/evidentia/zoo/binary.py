@@ -85,3 +85,26 @@ def logit_with_intercept() -> Example:
         source=SOURCE,
         tags=("two-dimensional", "skewed", "correlated"),
     )
+
+
+def separated_classes() -> Example:
+    """Logistic regression on successes alone, slope ~ N(0, 100^2): no peak, and a likelihood of e^-1000 on half of the prior.
+
+    E_beta[log L] rises by hundreds of nats within the first hundredth of the way, and its variance falls by a thousand within one
+    step of a ladder that suits the weights.
+    """
+    data = (np.linspace(0.2, 2.0, 12), np.ones(12))
+
+    def log_likelihood(params: Any, data: Any) -> Any:
+        x, y = data
+        return log_bernoulli_logit(y, x * params["slope"])
+
+    return Example(
+        id="separated-classes",
+        title="logistic regression on separated classes",
+        model=Model(log_likelihood, _slope, data=data, hyper={"scale": 100.0}, name="separated-classes"),
+        log_evidence=-0.741141852045,
+        formula="one-dimensional quadrature",
+        source=SOURCE,
+        tags=("one-dimensional", "skewed", "stress"),
+    )

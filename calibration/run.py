@@ -92,7 +92,6 @@ def write(rows: list[dict[str, object]]) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(kept[cell] for cell in order if cell in kept)
-    print(f"written to {RESULTS.name}")
 
 
 def main() -> int:
@@ -109,9 +108,12 @@ def main() -> int:
         for model in models
         if options.method in (None, method) and options.model in (None, model)
     ]
+    rows = []
     with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=4) as pool:
-        rows = list(pool.imap(cell, tasks, chunksize=1))
-    write(rows)
+        for row in pool.imap(cell, tasks, chunksize=1):
+            rows.append(row)
+            write(rows)  # each as it comes: an hour of runs may be interrupted
+    print(f"written to {RESULTS.name}")
     failed = [row for row in rows if not row["passed"]]
     print(f"{len(rows) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0

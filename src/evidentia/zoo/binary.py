@@ -50,19 +50,32 @@ def _slope(hyper: Any) -> Any:
 
 def logit() -> Example:
     """E11: logit(x slope) on the data of E10, slope ~ N(0, 2^2). Laplace errs by -0.0251, a Gaussian ELBO by -0.0133."""
+    return _logit("E11", "logistic regression through the origin", SIX_POINTS, 2.0, -3.601498708374)
 
+
+def separated_classes() -> Example:
+    """Logistic regression on successes alone, slope ~ N(0, 100^2): no peak, and a likelihood of e^-1000 on half of the prior.
+
+    E_beta[log L] rises by hundreds of nats within the first hundredth of the way, and its variance falls by a thousand within one
+    step of a ladder that suits the weights.
+    """
+    data = (np.linspace(0.2, 2.0, 12), np.ones(12))
+    return _logit("separated-classes", "logistic regression on separated classes", data, 100.0, -0.741141852045, "stress")
+
+
+def _logit(id: str, title: str, data: Any, scale: float, log_evidence: float, *tags: str) -> Example:
     def log_likelihood(params: Any, data: Any) -> Any:
         x, y = data
         return log_bernoulli_logit(y, x * params["slope"])
 
     return Example(
-        id="E11",
-        title="logistic regression through the origin",
-        model=Model(log_likelihood, _slope, data=SIX_POINTS, hyper={"scale": 2.0}, name="E11"),
-        log_evidence=-3.601498708374,
+        id=id,
+        title=title,
+        model=Model(log_likelihood, _slope, data=data, hyper={"scale": scale}, name=id),
+        log_evidence=log_evidence,
         formula="one-dimensional quadrature",
         source=SOURCE,
-        tags=("one-dimensional", "skewed"),
+        tags=("one-dimensional", "skewed", *tags),
     )
 
 
@@ -84,27 +97,4 @@ def logit_with_intercept() -> Example:
         formula="two-dimensional quadrature",
         source=SOURCE,
         tags=("two-dimensional", "skewed", "correlated"),
-    )
-
-
-def separated_classes() -> Example:
-    """Logistic regression on successes alone, slope ~ N(0, 100^2): no peak, and a likelihood of e^-1000 on half of the prior.
-
-    E_beta[log L] rises by hundreds of nats within the first hundredth of the way, and its variance falls by a thousand within one
-    step of a ladder that suits the weights.
-    """
-    data = (np.linspace(0.2, 2.0, 12), np.ones(12))
-
-    def log_likelihood(params: Any, data: Any) -> Any:
-        x, y = data
-        return log_bernoulli_logit(y, x * params["slope"])
-
-    return Example(
-        id="separated-classes",
-        title="logistic regression on separated classes",
-        model=Model(log_likelihood, _slope, data=data, hyper={"scale": 100.0}, name="separated-classes"),
-        log_evidence=-0.741141852045,
-        formula="one-dimensional quadrature",
-        source=SOURCE,
-        tags=("one-dimensional", "skewed", "stress"),
     )

@@ -15,6 +15,7 @@ from evidentia.sampling.constrained import (
     N_BLOCKS,
     FromPrior,
     Points,
+    _forgotten,
     _ranks,
 )
 from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
@@ -173,3 +174,14 @@ def test_bad_settings_are_refused():
         FromPrior(at_most=1)
     with pytest.raises(BadType, match="whole"):
         FromPrior(at_most=1e6)
+
+
+def test_slow_forgetting_is_not_taken_for_separate_modes():
+    """In a hundred dimensions a point forgets with a time of about 170 moves; in separate modes nothing more is forgotten."""
+    moves = Moves(correlation=0.15, at_once=4, at_most=400)
+    slow = [float(np.exp(-4.0 * call / 170.0)) for call in range(1, 81)]
+    assert not any(_forgotten(slow[:n], 0.1, moves, 100) for n in range(1, len(slow) + 1))
+    assert _forgotten([0.8] * 15, 0.1, moves, 100), "modes"
+    assert not _forgotten([0.8] * 15, 0.3, moves, 100), "the likelihood's rank is remembered still"
+    assert _forgotten([0.8] * 5, 0.1, moves, 10)
+    assert _forgotten([0.14], 0.14, moves, 100)

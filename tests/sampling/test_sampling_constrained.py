@@ -11,6 +11,7 @@ from scipy import stats
 
 import evidentia as ev
 from evidentia.errors import BadInput, BadType, NonFiniteLikelihood
+from evidentia.sampling import constrained_moves
 from evidentia.sampling.constrained import (
     N_BLOCKS,
     FromPrior,
@@ -135,6 +136,33 @@ def test_what_is_left_of_the_start_is_measured():
     assert hardly.n_moves == 1 and well.n_moves >= 20
     assert hardly.memory > 0.3
     assert well.memory < 0.15
+
+
+# Four looks at two replacements, each at a chance of one in a thousand.
+def test_turns_in_many_dimensions_keep_the_prior_above_the_threshold_and_forget_sooner(monkeypatch):
+    """A ball about the centre of a normal prior: the squared radius is a chi-squared cut off, and all directions are alike."""
+    d, limit = 60, 5.0
+    prior = {"x": dist.Normal(0.0, 1.0).expand([d]).to_event(1)}
+    model = ev.Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), prior, name="ball")
+    rng = np.random.default_rng(5)
+    whole = stats.chi2(d)
+    square = whole.ppf(whole.cdf(limit) * rng.random(1000))
+    direction = rng.standard_normal((1000, d))
+    survivors = points_at(model, direction * np.sqrt(square / (direction**2).sum(axis=1))[:, None])
+    n_moves = []
+    for few in (constrained_moves.FEW_DIMENSIONS, d):
+        monkeypatch.setattr(constrained_moves, "FEW_DIMENSIONS", few)
+        kernel = ConstrainedCrankNicolson(Moves(0.15, 4 if few < d else 5, 1000))  # two kernels, two programs
+        new = replaced(model, kernel, survivors, threshold=-0.5 * limit)
+        square = (new.points.position**2).sum(axis=1)
+        assert (square < limit).all()
+        assert stats.kstest(whole.cdf(square) / whole.cdf(limit), "uniform").pvalue > 1e-3
+        cosine = new.points.position @ np.ones(d) / np.sqrt(d * square)
+        assert stats.kstest(0.5 + 0.5 * cosine, stats.beta((d - 1) / 2, (d - 1) / 2).cdf).pvalue > 1e-3
+        again = points_at(model, new.points.position)
+        np.testing.assert_allclose(again.log_likelihood, new.points.log_likelihood, rtol=1e-9)
+        n_moves.append(new.n_moves)
+    assert n_moves[0] < 0.6 * n_moves[1]
 
 
 def test_equal_values_share_their_rank():

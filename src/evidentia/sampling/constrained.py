@@ -47,6 +47,8 @@ from evidentia.sampling.world import JaxWorld, NumpyWorld, World, block_size
 from evidentia.seeding import Key
 
 IntArray = NDArray[np.int64]
+# One number to tune, or one for each kind of move that a kernel makes.
+Scale = float | Array
 
 N_BLOCKS = 4
 # Calls in a row that hardly change what is left of the start, after which more would not either; and moves for each dimension, if
@@ -82,18 +84,18 @@ class Replaced(NamedTuple):
     acceptance: float
     memory: float
     correlation: float
-    scale: float
+    scale: Scale
 
 
 class Replacement(Protocol):
     """A way to draw from the prior above a threshold."""
 
-    def first_scale(self, n_dimensions: int) -> float:
+    def first_scale(self, n_dimensions: int) -> Scale:
         """Where tuning of the scale begins."""
         ...
 
     def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: Scale, key: Key, loop: Loop
     ) -> Replaced:
         """`n_new` points above the threshold, `lanes` at a time, given all live points that are above it."""
         ...
@@ -112,12 +114,12 @@ class FromPrior:
         """Check the limit."""
         check_whole("FromPrior", "at_most", self.at_most, 1000)
 
-    def first_scale(self, n_dimensions: int) -> float:
+    def first_scale(self, n_dimensions: int) -> Scale:
         """Nothing to tune."""
         return 1.0
 
     def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: Scale, key: Key, loop: Loop
     ) -> Replaced:
         """See `Replacement`."""
         kept: list[Points] = []
@@ -145,10 +147,13 @@ class FromPrior:
 
 
 class Stepped(NamedTuple):
-    """Where a call of a constrained kernel left its points, and how it went."""
+    """Where a call of a constrained kernel left its points, and how it went.
+
+    `acceptance` is that of each kind of move (or one number); `distance` the mean of what slices moved, in units of the interval.
+    """
 
     points: Points
-    acceptance: float
+    acceptance: Any
     distance: float
 
 
@@ -158,11 +163,11 @@ class MarkovMoves(ABC):
     moves: Moves
 
     @abstractmethod
-    def first_scale(self, n_dimensions: int) -> float:
+    def first_scale(self, n_dimensions: int) -> Scale:
         """Where tuning of the scale begins."""
 
     @abstractmethod
-    def next_scale(self, scale: float, stepped: Stepped) -> float:
+    def next_scale(self, scale: Scale, stepped: Stepped) -> Scale:
         """The scale after a call."""
 
     @abstractmethod
@@ -174,7 +179,7 @@ class MarkovMoves(ABC):
         """All moves of a call: state, acceptance, distance moved, evaluations, bad ones, where."""
 
     def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: Scale, key: Key, loop: Loop
     ) -> Replaced:
         """See `Replacement`."""
         return _replace(self, model, survivors, threshold, n_new, lanes, scale, key, loop)
@@ -187,7 +192,7 @@ def _replace(
     threshold: float,
     n_new: int,
     lanes: int,
-    scale: float,
+    scale: Scale,
     key: Key,
     loop: Loop,
 ) -> Replaced:
@@ -210,7 +215,7 @@ def _replace(
 
 
 def _moved(
-    kernel: MarkovMoves, model: Model, survivors: Points, threshold: float, lanes: int, scale: float, key: Key, loop: Loop
+    kernel: MarkovMoves, model: Model, survivors: Points, threshold: float, lanes: int, scale: Scale, key: Key, loop: Loop
 ) -> Replaced:
     rng = key.generator()
     parent, tuning = _starts(survivors, lanes, rng)
@@ -220,11 +225,11 @@ def _moved(
     lefts: list[float] = []
     memory = 1.0
     while n_moves < kernel.moves.at_most and not _forgotten(lefts, memory, kernel.moves, model.n_dimensions):
-        stepped = _step(kernel, model, points, threshold, tuning._replace(scale=np.float64(scale)), rng, loop)
+        stepped = _step(kernel, model, points, threshold, tuning._replace(scale=np.asarray(scale)), rng, loop)
         points = stepped.points
         scale = kernel.next_scale(scale, stepped)
         n_moves += kernel.moves.at_once
-        accepted.append(stepped.acceptance)
+        accepted.append(float(np.mean(stepped.acceptance)))
         correlations = np.einsum("ij,ij->i", before, _centred(tuning, points))
         memory = max(float(correlations[-1]), 0.0)
         lefts.append(float(correlations.max()))
@@ -235,7 +240,7 @@ def _moved(
         still = (points.position == start.position).all(axis=1)
         if not (0 < calls < SHORT_CALLS or (still.any() and calls < MAX_SHORT)):
             break
-        stepped = _step(kernel, model, points, threshold, tuning._replace(scale=np.float64(scale * shorter)), rng, loop)
+        stepped = _step(kernel, model, points, threshold, tuning._replace(scale=np.asarray(shorter * scale)), rng, loop)
         calls, n_moves = calls + 1, n_moves + kernel.moves.at_once
         freed = (stepped.points.position != points.position).any(axis=1)
         points = stepped.points
@@ -290,8 +295,7 @@ def _step(
         # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
         log_densities(model, bad[None], loop)
         loop.n_nan += int(n_bad) - 1
-    # Distances were in units of the interval.
-    return Stepped(Points(*state), float(acceptance), float(distance) * float(tuning.scale))
+    return Stepped(Points(*state), acceptance, float(distance))
 
 
 def _centred(tuning: Tuning, points: Points) -> Array:

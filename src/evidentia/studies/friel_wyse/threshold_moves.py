@@ -24,7 +24,7 @@ import numpy as np
 
 from evidentia.model import Conditional, Model
 from evidentia.records import Array
-from evidentia.sampling.constrained import Points, Replaced
+from evidentia.sampling.constrained import Points, Replaced, Scale
 from evidentia.sampling.evaluate import log_densities
 from evidentia.sampling.kernels._base import log_uniforms, screen
 from evidentia.sampling.loop import Loop
@@ -86,7 +86,7 @@ class ThresholdWalk:
         return world.scan(one, state, (steps, log_uniforms, xp.eye(state[0].shape[1])))
 
     def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: Scale, key: Key, loop: Loop
     ) -> Replaced:
         """See `sampling.constrained.Replacement`."""
         return _replace(self, model, survivors, threshold, n_new, lanes, key, loop)
@@ -127,7 +127,7 @@ class ThresholdGibbs:
         return state, tuple(xp.stack(part) for part in zip(*seen, strict=True))
 
     def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: float, key: Key, loop: Loop
+        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: Scale, key: Key, loop: Loop
     ) -> Replaced:
         """See `sampling.constrained.Replacement`."""
         return _replace(self, model, survivors, threshold, n_new, lanes, key, loop)

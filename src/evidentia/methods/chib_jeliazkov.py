@@ -51,7 +51,7 @@ from evidentia.sampling.kernels.hmc import HMC
 from evidentia.sampling.kernels.random_walk import RandomWalk
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.ordinates import central_points, look_from_prior, ordinate_estimate, point_of, tail_indices
-from evidentia.sampling.scouts import Scouts
+from evidentia.sampling.scouts import MANY_IF_SHARP, Scouts
 from evidentia.sampling.sweep import sweep
 from evidentia.sampling.transitions import (
     Columns,
@@ -109,7 +109,7 @@ class ChibJeliazkov(Method):
         loop = bench.loop
         blocks = self._columns(model)
         total = self.n_pilot + self.n_draws
-        scouts = Scouts(model)
+        scouts = Scouts(model, MANY_IF_SHARP)
         chains = run_chains(model, key.child("chains"), loop, self.n_chains, self.n_warmup, total, scouts=scouts)
         pilot, kept = _split(chains, self.n_chains, self.n_pilot, model.n_dimensions)
         rng = key.child("point").generator()
@@ -134,7 +134,7 @@ class ChibJeliazkov(Method):
         if len(blocks) == 1 and acceptance > 1.0 - 1e-12:
             return estimate  # the proposal is the posterior itself: nothing is left to look for
         found = estimate.log_evidence, se
-        return estimate.doubted(*look_from_mode(model, kept, *found, key.child("mode"), loop, scouts=scouts.draws))
+        return estimate.doubted(*look_from_mode(model, kept, *found, key.child("mode"), loop, scouts=scouts.draws, sharp=True))
 
     def _columns(self, model: Model) -> list[Columns]:
         """The unconstrained coordinates of each block; one block of all unless blocks are given."""

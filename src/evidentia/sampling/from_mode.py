@@ -5,6 +5,9 @@ that reached the posterior, from many draws of the prior, and from the scouts of
 importance sample there. (From the prior and scouts too, because a mode that the walk has lost on its way is near none of those
 that arrived.) That estimate of Z is unbiased, so by Markov's inequality it exceeds log Z by b with probability at most exp(-b):
 one that is clearly larger than what the walk found proves that the walk missed mass.
+
+A method that knows its answer to thousandths is asked more sharply: whether its draws stand at every mode as often as importance
+sampling finds that they should. A mode of two hundredths is too little to show in the total, and twenty errors of such an answer.
 """
 
 from __future__ import annotations
@@ -12,20 +15,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evidentia.errors import NonFiniteLikelihood
 from evidentia.model import Model
 from evidentia.numerics.weights import Weights
-from evidentia.records import Draws
+from evidentia.records import Array, Draws
 from evidentia.result import Diagnostic, Status
 from evidentia.sampling.evaluate import prior_draws
 from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.mode import Mode, Search, find_modes, thorough_starts
+from evidentia.sampling.mode import Mode, Search, different, find_modes, thorough_starts
 from evidentia.sampling.proposals import at_modes
+from evidentia.sampling.scouts import MANY, MANY_IF_SHARP
 from evidentia.sampling.vanguard import vanguard
 from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import weighted_draws
 from evidentia.seeding import Key
+
+# Draws that stand at a mode less than this part as often as they should have missed it.
+SELDOM = 0.25
 
 
 def look_from_mode(
@@ -37,14 +45,18 @@ def look_from_mode(
     loop: Loop,
     from_prior: bool = True,
     scouts: Draws | None = None,
+    sharp: bool = False,
 ) -> tuple[Status, dict[str, Diagnostic]]:
-    """Climb from the last particles, the prior and the scouts to the modes; see whether importance sampling there finds more."""
+    """Climb from the last particles, the prior and the scouts to the modes; see whether importance sampling there finds more.
+
+    `sharp`: the particles are posterior draws of equal weight behind an answer that is known to thousandths.
+    """
     try:
         modes = climb(model, particles, key, loop, from_prior, scouts)
-        others = vanguard(model, key.child("vanguard"), loop)
+        others = vanguard(model, key.child("vanguard"), loop, MANY_IF_SHARP if sharp else MANY)
         if others is not None:
             modes = (*modes, *_above(model, others, key.child("climb of vanguard"), loop))
-        return compare(model, modes, log_evidence, se, key, loop)
+        return compare(model, modes, log_evidence, se, key, loop, visitors=particles if sharp else None)
     except (Stopped, NonFiniteLikelihood) as trouble:  # the finished run must not be lost for its check, nor pass without
         return unchecked(str(trouble)), {"mode_check": "not done"}
 
@@ -69,9 +81,15 @@ def _above(model: Model, scouts: Draws, key: Key, loop: Loop) -> tuple[Mode, ...
 
 
 def compare(
-    model: Model, modes: tuple[Mode, ...], log_evidence: float, se: float, key: Key, loop: Loop
+    model: Model,
+    modes: tuple[Mode, ...],
+    log_evidence: float,
+    se: float,
+    key: Key,
+    loop: Loop,
+    visitors: Draws | None = None,
 ) -> tuple[Status, dict[str, Diagnostic]]:
-    """Whether importance sampling at these modes finds more than an answer does."""
+    """Whether importance sampling at these modes finds more than an answer does; and all that these visitors should have."""
     if not modes:
         return Status.ok(), {"mode_check": "no usable mode: no second view"}
     draws = weighted_draws(model, at_modes(modes), 2000, key.child("draws"), loop)
@@ -83,7 +101,40 @@ def compare(
         "from_mode_se": float(weights.log_mean_se),
         "from_mode_pareto_k": float(weights.pareto_k),
     }
-    return more_than(log_evidence, se, more), more
+    status = more_than(log_evidence, se, more)
+    if visitors is not None and status.is_ok and weights.pareto_k < 0.7:
+        status, unvisited = _visited(modes, draws, visitors.position, se)
+        more["unvisited_share"] = unvisited
+    return status, more
+
+
+def _visited(modes: tuple[Mode, ...], draws: Draws, visitors: Array, se: float) -> tuple[Status, float]:
+    """Whether posterior draws stand at every mode that matters for an error; and the largest share that they do not see."""
+    assert draws.log_weight is not None
+    weight = np.exp(draws.log_weight - draws.log_weight.max())
+    weight /= weight.sum()
+    worst = 0.0
+    for mode in different(modes):
+        inside = _near(mode, draws.position)
+        share, seen = float(weight[inside].sum()), float(_near(mode, visitors).mean())
+        noise = float(np.sqrt((weight**2 * (inside - share) ** 2).sum()))
+        # Chains are correlated, so a share that is only somewhat small proves nothing.
+        if seen < SELDOM * share and share - seen > 4.0 * noise:
+            worst = max(worst, share - seen)
+    if worst <= 2.0 * se:
+        return Status.ok(), worst
+    sentence = (
+        f"importance sampling finds a mode with {worst:.1%} of the posterior where the draws hardly ever stand: this answer is "
+        "low by about as much; use Importance, or SMC."
+    )
+    return Status.suspect("missed-peak", sentence), worst
+
+
+def _near(mode: Mode, position: Array) -> NDArray[np.bool_]:
+    """Who stands where nearly all of a normal at this mode would."""
+    d = len(mode.position)
+    gap = position - mode.position
+    return np.asarray(np.einsum("ki,ij,kj->k", gap, mode.precision, gap) <= d + 3.0 * np.sqrt(2.0 * d))
 
 
 def more_than(log_evidence: float, se: float, seen: Mapping[str, Diagnostic]) -> Status:

@@ -6,9 +6,11 @@ importance weight would be more than a hundred times the mean is compared with t
 estimate one number, and where the particles have clearly more, the proposal has missed about that share of the posterior.
 
 Of particles that stood apart on the way and died out, some are kept as scouts (`sampling.scouts`) and climbed from. The modes
-above those that the proposal does not know are handed back, so that it can learn them.
+above those that the proposal does not know are handed back, so that it can learn them: also one of so little mass that it casts
+no doubt, if it holds more than the answer's error. (A narrow mode in ten dimensions with two hundredths of the posterior is met
+by the search in one of twelve runs, by these scouts in all twelve.)
 
-*What it cannot see*: a mode that no particle ever met, and less than three hundredths of the posterior.
+*What it cannot see*: a mode that no particle ever met.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from evidentia.sampling.from_mode import climb, compare
 from evidentia.sampling.loop import Loop, Stopped
 from evidentia.sampling.mode import Mode, different
 from evidentia.sampling.proposals import Proposal
-from evidentia.sampling.scouts import Scouts
+from evidentia.sampling.scouts import MANY_IF_SHARP, Scouts
 from evidentia.sampling.vanguard import send_others, walk
 from evidentia.sampling.verdict import unchecked
 from evidentia.sampling.weighted import defended
@@ -71,7 +73,7 @@ def look_from_particles(
     model: Model, proposal: Proposal, defensive: float, weights: Weights, log_weight: Array, key: Key, loop: Loop
 ) -> Look:
     """Whether particles from the prior stand, or stood on their way, where these weighted draws of the proposal do not come."""
-    scouts = Scouts(model)
+    scouts = Scouts(model, MANY_IF_SHARP)
     path = walk(model, scouts, key, loop)
     if not path.complete or path.final is None or path.final.log_weight is None:
         return Look(unchecked(str(loop.stopped)), {"particle_check": "not done"})
@@ -88,7 +90,7 @@ def look_from_particles(
             "own draws): it has missed a mode; use SMC.",
         )
     if status.is_ok:
-        send_others(model, path, scouts, key, loop)
+        send_others(model, path, scouts, key, loop, MANY_IF_SHARP)
     if model.is_black_box or (status.is_ok and scouts.draws is None):
         return Look(status, more)
     climbs = key.child("climbs")
@@ -98,7 +100,9 @@ def look_from_particles(
     except (Stopped, NonFiniteLikelihood) as trouble:
         return Look(status.and_(unchecked(str(trouble))), {**more, "mode_check": "not done"})
     status = status.and_(seen)
-    return Look(status, {**more, **found}, () if status.is_ok else modes)
+    if status.is_ok:  # too little to doubt the answer, but a mode that holds more than its error is worth knowing
+        modes = tuple(mode for mode in modes if mode.log_mass > weights.log_mean + np.log(weights.log_mean_se))
+    return Look(status, {**more, **found}, modes)
 
 
 def _huge_share(log_weight: Array, log_ratio: Array) -> float:

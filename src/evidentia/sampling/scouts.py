@@ -30,6 +30,8 @@ OF_A_RUNG, IN_ALL = 8, 24
 # In more than so many dimensions the highest of every rung is kept, even if it hardly stands apart: when a mode parts from the
 # crowd the one particle in it does not do so yet. And so more in all.
 MANY, IN_ALL_OF_MANY = 20, 64
+# The same for methods that know their answer to thousandths instead of hundredths, for which a smaller mode matters.
+MANY_IF_SHARP = 9
 # Who stands less than this above the crowd's median, in nats, does not stand apart: on most models hardly anybody does.
 APART = 2.0
 
@@ -67,10 +69,11 @@ class Crowd(Protocol):
 
 
 class Scouts:
-    """Collects points while a walk goes on."""
+    """Collects points while a walk goes on; above `many` dimensions the highest of every rung, even if it hardly stands apart."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, many: int = MANY) -> None:
         self._blind = model.is_black_box
+        self._many = many
         self._kept: list[tuple[Array, Array, Array, Array]] = []
 
     def watch(self, beta: float, rung: Crowd, choice: object = None) -> None:
@@ -102,7 +105,7 @@ class Scouts:
         middle = np.partition(possible, len(possible) // 2)[len(possible) // 2]
         best = np.argpartition(-height, OF_A_RUNG)[:OF_A_RUNG] if n > OF_A_RUNG else np.arange(n)
         needed = middle + APART
-        best = best[height[best] > (needed if d <= MANY else min(needed, np.partition(height, -2)[-2]))]
+        best = best[height[best] > (needed if d <= self._many else min(needed, np.partition(height, -2)[-2]))]
         if best.size:
             self._kept.append((position[best], log_likelihood[best], log_prior[best], height[best] - middle))
 
@@ -112,7 +115,7 @@ class Scouts:
         if not self._kept:
             return None
         position, log_likelihood, log_prior, height = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
-        n_wanted = IN_ALL if position.shape[1] <= MANY else IN_ALL_OF_MANY
+        n_wanted = IN_ALL if position.shape[1] <= self._many else IN_ALL_OF_MANY
         best = np.argsort(-height, kind="stable")[:n_wanted]
         return Draws(position[best], log_likelihood[best], log_prior[best], n_drawn=len(best))
 

@@ -5,7 +5,8 @@ modes part, which is early on the way: a population of thousands has nobody ther
 is met is a matter of how many go that part of the way, and the rest of it need not be gone by all. Only scouts are heard of them
 (`sampling.scouts`). Two modes in 30 dimensions: 7 of 16 populations of 6,000 have somebody in the narrow one, 15 of 16 fours.
 
-In twenty dimensions and less one population is enough (of the traps there none is missed), and beyond fifty each is dear.
+In twenty dimensions and less one population is enough for who estimates by walking (of the traps there none is missed), and
+beyond fifty each is dear. An answer that is exact to a few thousandths wants more (`sampling.from_particles`).
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ def walk(model: Model, scouts: Scouts, key: Key, loop: Loop, until: float = 1.0)
     return run_along_path(model, how_many(model), 4, steps, kernels, moves, False, key, loop, watch=scouts.watch, until=until)
 
 
-def send_others(model: Model, first: PathRun, scouts: Scouts, key: Key, loop: Loop) -> None:
-    """Others after a first one, where that is worth it."""
-    if MANY < model.n_dimensions <= TOO_MANY and not model.is_black_box:
+def send_others(model: Model, first: PathRun, scouts: Scouts, key: Key, loop: Loop, many: int = MANY) -> None:
+    """Others after a first one, where that is worth it: above `many` dimensions."""
+    if many < model.n_dimensions <= TOO_MANY and not model.is_black_box:
         for i in range(OTHERS):
             walk(model, scouts, key.child("other", i), loop, until=float(first.betas[len(first.betas) // 2]))
 
 
-def vanguard(model: Model, key: Key, loop: Loop) -> Draws | None:
+def vanguard(model: Model, key: Key, loop: Loop, many: int = MANY) -> Draws | None:
     """The scouts of all of them, where they are worth sending."""
-    if not MANY < model.n_dimensions <= TOO_MANY or model.is_black_box:
+    if not many < model.n_dimensions <= TOO_MANY or model.is_black_box:
         return None
-    scouts = Scouts(model)
+    scouts = Scouts(model, many)
     first = walk(model, scouts, key, loop)
-    send_others(model, first, scouts, key, loop)
+    send_others(model, first, scouts, key, loop, many)
     return scouts.draws

@@ -100,6 +100,7 @@ HIDDEN_MODES = {
     "unequal-modes-10": (10, ((0.5, -3.0, 0.7), (0.5, 3.0, 0.4))),
     "unequal-modes-20": (20, ((0.66, -3.86, 3.5), (0.34, 3.86, 2.0))),
     "unequal-modes-30": (30, ((0.71, -4.76, 3.5), (0.29, 4.76, 2.0))),
+    "small-mode-10": (10, ((0.97, 0.0, 1.0), (0.03, 3.0, 0.5))),
     "three-modes-3": (3, ((0.2, -8.0, 0.3), (0.3, 0.0, 1.0), (0.5, 7.0, 0.3))),
 }
 
@@ -108,7 +109,8 @@ def hidden_modes(name: str) -> Example:
     """A likelihood that is a sum of normal densities, under N(0, 10^2 I): modes whose share far from the posterior is small.
 
     The narrower of two modes in ten dimensions has half of the posterior and less than a hundredth of what is on the way there;
-    in twenty, a thousandth, and a basin that draws of the prior do not reach; in thirty, a twenty thousandth.
+    in twenty, a thousandth, and a basin that draws of the prior do not reach; in thirty, a twenty thousandth. In `small-mode-10`
+    it has but two hundredths of the posterior: little, and many times the error of an importance sample.
     """
     d, modes = HIDDEN_MODES[name]
     weight, centre, width = (np.array(column) for column in zip(*modes, strict=True))

@@ -8,7 +8,7 @@ import pytest
 from evidentia import Budget, Model, evidence, zoo
 from evidentia.sampling.loop import Loop
 from evidentia.sampling.scouts import Scouts
-from evidentia.sampling.vanguard import send_others, vanguard, walk
+from evidentia.sampling.vanguard import OTHERS, send_others, vanguard, walk
 from evidentia.seeding import Key
 
 
@@ -39,9 +39,9 @@ def test_others_go_half_of_the_way_and_are_watched():
     send_others(model, first, scouts, Key(2), loop)
     betas = np.array(seen[here:])
     half = first.betas[len(first.betas) // 2]
-    assert (np.diff(betas) < 0).sum() == 2, "three of them"
-    assert betas.max() >= half and np.sort(betas)[-4] < half  # each stops at its first rung from there on
-    assert loop.n_likelihood - spent < 2.5 * spent
+    assert (np.diff(betas) < 0).sum() == OTHERS - 1
+    assert betas.max() >= half and np.sort(betas)[-OTHERS - 1] < half  # each stops at its first rung from there on
+    assert loop.n_likelihood - spent < 0.83 * OTHERS * spent
 
 
 def test_a_budget_spent_by_them_leaves_the_run_and_says_unchecked():

@@ -318,11 +318,13 @@ def _status(
             )
         )
     if n_eves < MIN_EVES:
+        # Ancestors grow with the live points: half as many again as are needed, in thousands.
+        wanted = math.ceil(1.5e-3 * run.n_live * MIN_EVES / max(n_eves, 1)) * 1000
         status = status.and_(
             Status.suspect(
                 "few-ancestors",
                 f"only {n_eves} of the first live points have descendants that count: too few to tell how the run would vary; "
-                "take more live points.",
+                f"take more live points, n_live={wanted} perhaps.",
             )
         )
     few = int(run.n_survivors.min(initial=run.n_live))

@@ -21,8 +21,8 @@ from evidentia.sampling.population import Moves, run_along_path
 from evidentia.sampling.scouts import MANY, Scouts, how_many
 from evidentia.seeding import Key
 
-# Populations beside the first, and up to how many dimensions they are sent.
-OTHERS, TOO_MANY = 7, 50
+# Populations beside the first, in tens of dimensions and below, and up to how many dimensions they are sent.
+OTHERS, OTHERS_IN_FEW, TOO_MANY = 7, 3, 50
 
 
 def walk(model: Model, scouts: Scouts, key: Key, loop: Loop, until: float = 1.0) -> PathRun:
@@ -34,7 +34,7 @@ def walk(model: Model, scouts: Scouts, key: Key, loop: Loop, until: float = 1.0)
 def send_others(model: Model, first: PathRun, scouts: Scouts, key: Key, loop: Loop, many: int = MANY) -> None:
     """Others after a first one, where that is worth it: above `many` dimensions."""
     if many < model.n_dimensions <= TOO_MANY and not model.is_black_box:
-        for i in range(OTHERS):
+        for i in range(OTHERS if model.n_dimensions > MANY else OTHERS_IN_FEW):
             walk(model, scouts, key.child("other", i), loop, until=float(first.betas[len(first.betas) // 2]))
 
 

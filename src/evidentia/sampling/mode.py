@@ -216,13 +216,15 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
         if not active.any():
             break
         loop.tick(f"mode search {iteration}  {int(active.sum())} climbing  best {value.max():.3f}")
-        step = search.step_size * _newton_step(gradient, precision, damping)
-        gain = np.einsum("ki,ki->k", gradient, step)
-        active &= np.isfinite(gain) & (np.abs(gain) > search.tolerance) & (damping < 1e12)
-        if not active.any():
-            break
         rows = np.flatnonzero(active)
-        trial = position[rows] + step[rows]
+        step = search.step_size * _newton_step(gradient[rows], precision[rows], damping[rows])
+        gain = np.einsum("ki,ki->k", gradient[rows], step)
+        goes_on = np.isfinite(gain) & (np.abs(gain) > search.tolerance) & (damping[rows] < 1e12)
+        active[rows[~goes_on]] = False
+        rows, step = rows[goes_on], step[goes_on]
+        if not len(rows):
+            break
+        trial = position[rows] + step
         new = _curvature(model, trial, widths[rows], at_once, loop, must_be_number=False)
         climbs = _climbs(new[0], value[rows], search.damping)
         better = rows[climbs]

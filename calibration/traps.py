@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 # Beyond the stress set: the centred eight schools (no mode), mirrored modes that no step joins, many dimensions, modes whose
-# share on the way from the prior is small, and a likelihood that is all but zero on half of a vague prior.
+# share on the way from the prior is small or that are small themselves, and a likelihood that is all but zero on half of a vague
+# prior.
 MORE = ("E15", "label-switching-2", "label-switching-3", "gaussian-100", "unequal-modes-10", "unequal-modes-20",
         "unequal-modes-30", "small-mode-10", "three-modes-3", "separated-classes")  # fmt: skip
 RESULTS = Path(__file__).parent / "traps.csv"

@@ -222,7 +222,7 @@ class ConstrainedCrankNicolson(MarkovMoves):
             share, fresh = tuning.scale[0], noise["step"] / xp.sqrt(noise["gamma"] / (0.5 * (nu + radius)))[:, None]
             if turns.any():
                 share = xp.where(noise["turn"], tuning.scale[1], share)
-                fresh = xp.where(noise["turn"], _across(xp, z, noise["step"]), fresh)
+                fresh = xp.where(noise["turn"], _across(xp, z, radius, noise["step"]), fresh)
             z_new = xp.sqrt(1.0 - share**2) * z + share * fresh
             # After a turn the radius is as before, and this is nothing.
             radius_new = xp.sum(z_new * z_new, axis=1)
@@ -233,9 +233,8 @@ class ConstrainedCrankNicolson(MarkovMoves):
         return state, xp.stack([xp.mean(accepted[kind]) for kind in kinds]), *rest
 
 
-def _across(xp: Any, z: Any, step: Any) -> Any:
-    """The part of each step at right angles to z, made as long as z."""
-    radius = xp.sum(z * z, axis=1)
+def _across(xp: Any, z: Any, radius: Any, step: Any) -> Any:
+    """The part of each step at right angles to z, made as long as z, whose squared length is given."""
     across = step - (xp.sum(step * z, axis=1) / radius)[:, None] * z
     return across * xp.sqrt(radius / xp.sum(across * across, axis=1))[:, None]
 

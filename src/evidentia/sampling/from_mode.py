@@ -137,8 +137,7 @@ def _visited(modes: tuple[Mode, ...], draws: Draws, visitors: Array, se: float) 
 def _near(mode: Mode, position: Array) -> NDArray[np.bool_]:
     """Who stands where nearly all of a normal at this mode would."""
     d = len(mode.position)
-    gap = position - mode.position
-    return np.asarray(np.einsum("ki,ij,kj->k", gap, mode.precision, gap) <= d + 3.0 * np.sqrt(2.0 * d))
+    return np.asarray(mode.distances(position) ** 2 <= d + 3.0 * np.sqrt(2.0 * d))
 
 
 def more_than(log_evidence: float, se: float, seen: Mapping[str, Diagnostic]) -> Status:

@@ -99,10 +99,14 @@ class Mode:
         _, log_determinant = np.linalg.slogdet(self.precision)
         return self.log_density + 0.5 * d * float(np.log(2 * np.pi)) - 0.5 * float(log_determinant)
 
+    def distances(self, position: Array) -> Array:
+        """How far some points (n, d) are, in standard deviations of this mode."""
+        gap = position - self.position
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", gap, self.precision, gap, optimize=True), 0.0)))
+
     def distance(self, other: Mode) -> float:
-        """How far another mode is, in standard deviations of this one."""
-        gap = other.position - self.position
-        return float(np.sqrt(np.maximum(gap @ self.precision @ gap, 0.0)))
+        """How far another mode is."""
+        return float(self.distances(other.position[None])[0])
 
 
 @dataclass(frozen=True)

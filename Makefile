@@ -32,12 +32,12 @@ lint: $(READY)
 	$(BIN)/mypy
 
 demo: $(USABLE)
-	@$(BIN)/evidentia demo --out reports
-	@echo "the review's Tables 1 and 2 and its figure, a quick look ('evidentia reproduce friel-wyse' does all of it):"
-	@$(BIN)/evidentia reproduce friel-wyse --quick --table 1 --table 2 --out reports/friel-wyse --workers 2
+	@$(BIN)/zhat demo --out reports
+	@echo "the review's Tables 1 and 2 and its figure, a quick look ('zhat reproduce friel-wyse' does all of it):"
+	@$(BIN)/zhat reproduce friel-wyse --quick --table 1 --table 2 --out reports/friel-wyse --workers 2
 
 docs: $(READY)
-	@$(BIN)/evidentia methods --into README.md docs/methods.md
+	@$(BIN)/zhat methods --into README.md docs/methods.md
 	@$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --write-all --builder html docs site
 	@echo "open site/index.html"
 
@@ -54,7 +54,7 @@ bench: $(READY_TO_BENCH) $(PEERS_READY)
 # pip rather than python: where the venv module is incomplete, a half-made .venv has the one and not the other.
 $(USABLE): pyproject.toml
 	@test -x $(BIN)/pip || { echo "making .venv ..."; $(PYTHON) -m venv .venv; }
-	@echo "installing evidentia into .venv ..."
+	@echo "installing zhat into .venv ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 

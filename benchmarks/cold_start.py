@@ -15,13 +15,13 @@ from typing import Any
 
 import common
 
-ESTIMATE = "import evidentia as ev; print(ev.evidence(ev.zoo.pima().model, ev.Importance(), seed=1, progress=False))"
+ESTIMATE = "import zhat; print(zhat.evidence(zhat.zoo.pima().model, zhat.Importance(), seed=1, progress=False))"
 PROGRAMS = {
     "import jax, numpyro": "import jax, numpyro",
-    "import evidentia": "import evidentia",
+    "import zhat": "import zhat",
     "Pima model 1 by Importance": ESTIMATE,
 }
-BARS = {"import evidentia": 1.5, "Pima model 1 by Importance": 3.0}
+BARS = {"import zhat": 1.5, "Pima model 1 by Importance": 3.0}
 
 
 def seconds(program: str, environment: dict[str, str]) -> float:
@@ -35,7 +35,7 @@ def measure(repeats: int) -> dict[str, Any]:
     """All programs in turn, after one round that fills the caches."""
     times: dict[str, list[float]] = {name: [] for name in PROGRAMS}
     with common.compile_cache() as environment:
-        # Evidentia's own cache settings, in a folder of this run, not what a user has set for JAX.
+        # Zhat's own cache settings, in a folder of this run, not what a user has set for JAX.
         environment = {k: v for k, v in environment.items() if not k.startswith("JAX_")}
         first = {name: seconds(program, environment) for name, program in PROGRAMS.items()}
         for _ in range(repeats):
@@ -47,7 +47,7 @@ def measure(repeats: int) -> dict[str, Any]:
 def report(result: dict[str, Any]) -> str:
     """Medians and ratios to importing JAX and NumPyro."""
     base = result["median"]["import jax, numpyro"]
-    n = len(result["seconds"]["import evidentia"])
+    n = len(result["seconds"]["import zhat"])
     rows = []
     for name, median in result["median"].items():
         bar = f"{BARS[name]:g}" if name in BARS else ""

@@ -39,7 +39,7 @@ def one_core() -> None:
 def compile_cache() -> Iterator[dict[str, str]]:
     """Environment with an empty compile cache of its own, the same for every tool that uses JAX."""
     with tempfile.TemporaryDirectory(prefix="bench-cache-") as folder:
-        yield {**os.environ, "JAX_COMPILATION_CACHE_DIR": folder, "EVIDENTIA_COMPILE_CACHE": folder}
+        yield {**os.environ, "JAX_COMPILATION_CACHE_DIR": folder, "ZHAT_COMPILE_CACHE": folder}
 
 
 def run_child(script: str, arguments: Sequence[str], environment: dict[str, str], python: str | None = None) -> Any:
@@ -79,7 +79,7 @@ def time_seeds(run: Callable[[int], float], n_seeds: int) -> dict[str, Any]:
 def machine() -> dict[str, Any]:
     """Cores and versions; no names, no paths."""
     found: dict[str, Any] = {"cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()}
-    for package in ("evidentia", "jax", "numpyro", "numpy", "scipy", "blackjax"):
+    for package in ("zhat", "jax", "numpyro", "numpy", "scipy", "blackjax"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

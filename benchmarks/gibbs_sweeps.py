@@ -32,34 +32,34 @@ if ON_ONE_CORE:
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
 
-import evidentia as ev  # noqa: E402
-from evidentia import zoo  # noqa: E402
-from evidentia.methods.annealed import AIS  # noqa: E402
-from evidentia.methods.power_posterior import PowerPosterior  # noqa: E402
-from evidentia.model import Core, Model  # noqa: E402
-from evidentia.sampling import rungs_together  # noqa: E402
-from evidentia.sampling.annealing import walk  # noqa: E402
-from evidentia.sampling.annealing_plan import untuned_plan  # noqa: E402
-from evidentia.sampling.climb import Climb  # noqa: E402
-from evidentia.sampling.evaluate import prior_draws  # noqa: E402
-from evidentia.sampling.kernels.gibbs import Gibbs  # noqa: E402
-from evidentia.sampling.ladder import climb_ladder  # noqa: E402
-from evidentia.sampling.loop import Loop  # noqa: E402
-from evidentia.sampling.path import PowerLadder  # noqa: E402
-from evidentia.sampling.population import Moves  # noqa: E402
-from evidentia.seeding import Key  # noqa: E402
+import zhat  # noqa: E402
+from zhat import zoo  # noqa: E402
+from zhat.methods.annealed import AIS  # noqa: E402
+from zhat.methods.power_posterior import PowerPosterior  # noqa: E402
+from zhat.model.model import Core, Model  # noqa: E402
+from zhat.sampling import gibbs_rungs  # noqa: E402
+from zhat.sampling.backend.evaluation import prior_draws  # noqa: E402
+from zhat.sampling.backend.loop import Loop  # noqa: E402
+from zhat.sampling.kernels.gibbs import Gibbs  # noqa: E402
+from zhat.sampling.tempering.ladder import run_ladder  # noqa: E402
+from zhat.sampling.tempering.ladder_settings import LadderChains  # noqa: E402
+from zhat.sampling.tempering.lineages import walk  # noqa: E402
+from zhat.sampling.tempering.path_survey import untuned_plan  # noqa: E402
+from zhat.sampling.tempering.population import Moves  # noqa: E402
+from zhat.sampling.tempering.schedules import PowerLadder  # noqa: E402
+from zhat.seeding import Key  # noqa: E402
 
 BAR = 2.0
 N_LINEAGES = 5000
 LADDER = PowerLadder(101, 5.0)  # a hundred rungs between prior and posterior
 RUNGS = PowerLadder(10, 5.0)
-CLIMB = Climb(n_chains=5000, n_kept=5, burn_in=Moves(0.3, 5, 5), n_islands=20)
-LONG_CLIMB = Climb(n_chains=5000, n_kept=50, burn_in=Moves(0.3, 50, 50), n_islands=20)
+CLIMB = LadderChains(n_chains=5000, n_kept=5, burn_in=Moves(0.3, 5, 5), n_islands=20)
+LONG_CLIMB = LadderChains(n_chains=5000, n_kept=50, burn_in=Moves(0.3, 50, 50), n_islands=20)
 # What is timed, and the noise that it is compared with.
 AGAINST = {
     "walk": "noise of the walk",
     "climb": "noise of the climb",
-    "climb, ten times the sweeps": "its noise",
+    "chains, ten times the sweeps": "its noise",
     "AIS without its checks": "noise of the walk",
     "AIS": "noise of the walk",
     "power posteriors without their check": "noise of the climb",
@@ -90,12 +90,12 @@ def pieces(model: Model) -> dict[str, Callable[[], Any]]:
     loop, kernel = Loop(progress=False), Gibbs(model.conditionals)
     plan = untuned_plan(np.concatenate([[0.0], betas(LADDER)]), kernel, 1)
     start = prior_draws(model, N_LINEAGES, Key(2), loop)
-    first = {climb: prior_draws(model, climb.n_chains * climb.n_kept, Key(5), loop) for climb in (CLIMB, LONG_CLIMB)}
-    bare = AIS(n_particles=N_LINEAGES, schedule=LADDER, doubling_check=False, look_from_mode=False)
-    power = PowerPosterior(climb=CLIMB, schedule=RUNGS, kernels=(kernel,), look_from_mode=False)
+    first = {chains: prior_draws(model, chains.n_chains * chains.n_kept, Key(5), loop) for chains in (CLIMB, LONG_CLIMB)}
+    bare = AIS(n_particles=N_LINEAGES, schedule=LADDER, doubling_check=False, mode_check=False)
+    power = PowerPosterior(chains=CLIMB, schedule=RUNGS, kernels=(kernel,), mode_check=False)
 
-    def climbing(climb: Climb) -> Callable[[], Any]:
-        return lambda: climb_ladder(model, climb, RUNGS, (kernel,), Key(4), loop, first=first[climb])
+    def climbing(chains: LadderChains) -> Callable[[], Any]:
+        return lambda: run_ladder(model, chains, RUNGS, (kernel,), Key(4), loop, first=first[chains])
 
     return {
         "noise of the walk": noise(model, betas(LADDER)[:-1], 1, N_LINEAGES),
@@ -103,10 +103,10 @@ def pieces(model: Model) -> dict[str, Callable[[], Any]]:
         "its noise": noise(model, betas(RUNGS), 100, CLIMB.n_chains),
         "walk": lambda: walk(model, plan, start, N_LINEAGES // 2, Key(3), loop),
         "climb": climbing(CLIMB),
-        "climb, ten times the sweeps": climbing(LONG_CLIMB),
-        "AIS without its checks": lambda: ev.evidence(model, bare, seed=1, progress=False),
-        "AIS": lambda: ev.evidence(model, AIS(n_particles=N_LINEAGES, schedule=LADDER), seed=1, progress=False),
-        "power posteriors without their check": lambda: ev.evidence(model, power, seed=1, progress=False),
+        "chains, ten times the sweeps": climbing(LONG_CLIMB),
+        "AIS without its checks": lambda: zhat.evidence(model, bare, seed=1, progress=False),
+        "AIS": lambda: zhat.evidence(model, AIS(n_particles=N_LINEAGES, schedule=LADDER), seed=1, progress=False),
+        "power posteriors without their check": lambda: zhat.evidence(model, power, seed=1, progress=False),
     }
 
 
@@ -131,7 +131,7 @@ def measure(repeats: int) -> dict[str, Any]:
                 for name, other in AGAINST.items()
             }
         if ON_ONE_CORE:
-            found["parts"] = {name: parts(runs[name], repeats) for name in ("walk", "climb", "climb, ten times the sweeps")}
+            found["parts"] = {name: parts(runs[name], repeats) for name in ("walk", "climb", "chains, ten times the sweeps")}
     return found
 
 
@@ -148,16 +148,16 @@ def parts(run: Callable[[], Any], repeats: int) -> dict[str, float]:
 
         return wrapper
 
-    known = Core.compiled, rungs_together._noise, Gibbs.noise_along
+    known = Core.compiled, gibbs_rungs._noise, Gibbs.noise_along
     Core.compiled = lambda core, purpose, build: timed("compiled", known[0](core, purpose, build))  # type: ignore[method-assign]
-    rungs_together._noise, Gibbs.noise_along = (timed("noise", method) for method in known[1:])  # type: ignore[method-assign]
+    gibbs_rungs._noise, Gibbs.noise_along = (timed("noise", method) for method in known[1:])  # type: ignore[method-assign]
     try:
         begin = time.process_time()
         for _ in range(repeats):
             run()
         total = time.process_time() - begin
     finally:
-        Core.compiled, rungs_together._noise, Gibbs.noise_along = known  # type: ignore[method-assign]
+        Core.compiled, gibbs_rungs._noise, Gibbs.noise_along = known  # type: ignore[method-assign]
     spent["the rest"] = total - sum(spent.values())
     return {name: 1e3 * value / repeats for name, value in spent.items()}
 

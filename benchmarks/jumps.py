@@ -22,17 +22,17 @@ LOG_BF = 2.6260  # of model 1 against model 2
 
 def measure(seeds: list[int]) -> dict[str, Any]:
     """Every seed by both ways; CPU seconds include what is compiled."""
-    import evidentia as ev
-    from evidentia import zoo
-    from evidentia.zoo.pima import COVARIATES, MODEL_1, MODEL_2
+    import zhat
+    from zhat import zoo
+    from zhat.zoo.pima import COVARIATES, MODEL_1, MODEL_2
 
     pair = {"1": zoo.pima(MODEL_1, TAU).model, "2": zoo.pima(MODEL_2, TAU).model}
-    family = ev.Subsets(zoo.pima_with_mask(TAU), COVARIATES)
+    family = zhat.Subsets(zoo.pima_with_mask(TAU), COVARIATES)
     exact = family.enumerate(seed=10**6, progress=False).inclusion
     two, all_, off = [], [], []
     for seed in seeds:
         begin = time.process_time()
-        run = ev.jump(pair, seed=seed, progress=False)
+        run = zhat.jump(pair, seed=seed, progress=False)
         factor = run.log_bayes_factor("1", "2")
         two.append(
             {
@@ -48,7 +48,7 @@ def measure(seeds: list[int]) -> dict[str, Any]:
             }
         )
         begin = time.process_time()
-        run = ev.jump(family, seed=seed, progress=False)
+        run = zhat.jump(family, seed=seed, progress=False)
         all_.append(
             {
                 "seed": seed,
@@ -61,7 +61,7 @@ def measure(seeds: list[int]) -> dict[str, Any]:
             }
         )
         for name, models in (("two models", pair), ("all 128", family)):
-            f, df1, df2, chance = ev.jump(models, seed=seed, likelihood=False, progress=False).null_test()
+            f, df1, df2, chance = zhat.jump(models, seed=seed, likelihood=False, progress=False).null_test()
             off.append({"seed": seed, "models": name, "f": f, "df": [df1, df2], "p": chance})
     return {"two": two, "all": all_, "likelihood_off": off}
 

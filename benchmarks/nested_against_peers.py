@@ -20,7 +20,7 @@ import common
 import tools
 from nested_problems import PROBLEMS
 
-OURS = ("evidentia", "ours_nested.py", "default")
+OURS = ("zhat", "ours_nested.py", "default")
 PEERS = [
     ("dynesty", "peer_dynesty.py", "default"),
     ("UltraNest", "peer_ultranest.py", "default"),

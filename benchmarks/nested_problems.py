@@ -1,6 +1,6 @@
 """The four problems of the nested samplers, once for all tools: the problems of `problems.py` with a map from the unit cube.
 
-Like that file it imports neither JAX nor evidentia, so that it serves an interpreter that has only a peer.
+Like that file it imports neither JAX nor zhat, so that it serves an interpreter that has only a peer.
 """
 
 from __future__ import annotations

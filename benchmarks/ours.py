@@ -1,4 +1,4 @@
-"""SMC of evidentia on one problem: one JSON line with log Z and CPU seconds of every seed."""
+"""SMC of zhat on one problem: one JSON line with log Z and CPU seconds of every seed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ common.one_core()
 import numpy as np  # noqa: E402
 from problems import PROBLEMS, Problem  # noqa: E402
 
-import evidentia as ev  # noqa: E402
-from evidentia import zoo  # noqa: E402
+import zhat  # noqa: E402
+from zhat import zoo  # noqa: E402
 
-SETTINGS = {"default": ev.SMC(), "2000": ev.SMC(n_particles=2000)}
+SETTINGS = {"default": zhat.SMC(), "2000": zhat.SMC(n_particles=2000)}
 
 
 def check_same(problem: Problem, model: Any) -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     stated: list[float | None] = []
 
     def run(seed: int) -> float:
-        result = ev.evidence(model, method, seed=seed, progress=False)
+        result = zhat.evidence(model, method, seed=seed, progress=False)
         stated.append(result.log_evidence_se)
         return result.log_evidence
 

@@ -1,4 +1,4 @@
-"""Nested sampling of evidentia on one problem: one JSON line with log Z and CPU seconds of every seed."""
+"""Nested sampling of zhat on one problem: one JSON line with log Z and CPU seconds of every seed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import numpy as np  # noqa: E402
 import numpyro.distributions as dist  # noqa: E402
 from nested_problems import PROBLEMS, NestedProblem  # noqa: E402
 
-import evidentia as ev  # noqa: E402
-from evidentia import zoo  # noqa: E402
+import zhat  # noqa: E402
+from zhat import zoo  # noqa: E402
 
-SETTINGS = {"default": ev.NestedSampling(), "500": ev.NestedSampling(n_live=500)}
+SETTINGS = {"default": zhat.NestedSampling(), "500": zhat.NestedSampling(n_live=500)}
 
 
 def model_of(given: NestedProblem) -> Any:
@@ -26,7 +26,7 @@ def model_of(given: NestedProblem) -> Any:
     if problem.zoo_id:
         return zoo.example(problem.zoo_id).model
     low, high = (given.from_cube(np.full(problem.d, x)) for x in (0.0, 1.0))
-    return ev.Model(
+    return zhat.Model(
         lambda params: problem.log_likelihood(jnp, params["x"]),
         lambda: {"x": dist.Uniform(low, high).to_event(1)},
         name=problem.name,
@@ -53,7 +53,7 @@ def main() -> None:
     results: list[Any] = []
 
     def run(seed: int) -> float:
-        results.append(ev.evidence(model, method, seed=seed, progress=False))
+        results.append(zhat.evidence(model, method, seed=seed, progress=False))
         return results[-1].log_evidence
 
     timed = common.time_seeds(run, options.seeds)

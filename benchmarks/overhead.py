@@ -23,9 +23,9 @@ import jax  # noqa: E402
 import numpy as np  # noqa: E402
 from timers import Timers  # noqa: E402
 
-import evidentia as ev  # noqa: E402
-from evidentia import zoo  # noqa: E402
-from evidentia.methods.smc import SMC  # noqa: E402
+import zhat  # noqa: E402
+from zhat import zoo  # noqa: E402
+from zhat.methods.smc import SMC  # noqa: E402
 
 BAR = 0.70
 N_PARTICLES = 2000
@@ -80,16 +80,16 @@ def measure(repeats: int, bare_repeats: int) -> dict[str, Any]:
     """Runs, bare evaluations and the breakdown."""
     model = zoo.pima().model
     method = SMC(n_particles=N_PARTICLES)
-    result = ev.evidence(model, method, seed=0, progress=False)
+    result = zhat.evidence(model, method, seed=0, progress=False)
     points = result.record.final.position[:N_PARTICLES]
     functions = bare_functions(model)
     bare_seconds(functions, points, 1)  # compiled here, once: a run just after a compiler finds its caches full of that
     cpu, wall, n_likelihood, n_gradient, bare = [], [], [], [], []
     before = bare_seconds(functions, points, bare_repeats)
     for seed in range(1, repeats + 1):
-        ev.evidence(model, method, seed=seed, progress=False)
+        zhat.evidence(model, method, seed=seed, progress=False)
         begin, begin_wall = time.process_time(), time.perf_counter()
-        result = ev.evidence(model, method, seed=seed, progress=False)
+        result = zhat.evidence(model, method, seed=seed, progress=False)
         cpu.append(time.process_time() - begin)
         wall.append(time.perf_counter() - begin_wall)
         n_likelihood.append(result.cost.n_likelihood)
@@ -120,10 +120,10 @@ def breakdown(model: Any, method: Any, repeats: int) -> dict[str, dict[str, floa
     """Own CPU seconds and calls of each function in a run, the mean of several."""
     timers = Timers()
     timers.install()
-    ev.estimate.evidence(model, method, seed=0, progress=False)
+    zhat.estimate.evidence(model, method, seed=0, progress=False)
     timers.reset()
     for seed in range(1, repeats + 1):
-        ev.estimate.evidence(model, method, seed=seed, progress=False)
+        zhat.estimate.evidence(model, method, seed=seed, progress=False)
     order = sorted(timers.own, key=lambda name: -timers.own[name])
     return {name: {"seconds": timers.own[name] / repeats, "calls": timers.calls[name] / repeats} for name in order}
 
@@ -150,8 +150,7 @@ def report(result: dict[str, Any]) -> str:
             f"{run['n_likelihood']:,.0f} likelihoods and {run['n_gradient']:,.0f} gradients "
             f"over {run['n_rungs']} rungs.",
             common.table(["bare function", "µs each", "share of the run"], rows),
-            f"Bar: at least {BAR:.0%}. Against one batch of {N_PARTICLES} points: {share:.1%}; "
-            f"largest of all: {best:.1%}.",
+            f"Bar: at least {BAR:.0%}. Against one batch of {N_PARTICLES} points: {share:.1%}; largest of all: {best:.1%}.",
             "### Where the time goes (own CPU time of each function in one run)",
             common.table(["function", "ms", "calls", "share"], parts),
         ]

@@ -90,9 +90,7 @@ def random_walk(d: int) -> tuple[Callable[..., Any], Callable[..., Any], Callabl
     return step, blackjax.additive_step_random_walk.init, parameters
 
 
-def hamiltonian(
-    d: int, n_leaps: int, diagonal: bool
-) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+def hamiltonian(d: int, n_leaps: int, diagonal: bool) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """The same for HMC."""
     kernel = blackjax.hmc.build_kernel()
     step = functools.partial(kernel, num_integration_steps=n_leaps)

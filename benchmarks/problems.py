@@ -2,7 +2,7 @@
 
 A problem lives on unconstrained vectors u of length d. Its functions work on one vector or a batch (last axis d) and
 take the array module `xp` (NumPy, or jax.numpy), so that every tool evaluates the same arithmetic. This file imports
-neither JAX nor evidentia: it also serves an interpreter that has only `particles`. `ours.py` checks that the zoo's
+neither JAX nor zhat: it also serves an interpreter that has only `particles`. `ours.py` checks that the zoo's
 models agree.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 LOG_TWO_PI = math.log(2.0 * math.pi)
-PIMA = Path(__file__).resolve().parent.parent / "src" / "evidentia" / "zoo" / "datasets" / "pima_indians.csv"
+PIMA = Path(__file__).resolve().parent.parent / "src" / "zhat" / "zoo" / "datasets" / "pima_indians.csv"
 
 Function = Callable[[Any, Any], Any]  # (xp, u) -> value
 

@@ -28,7 +28,7 @@ def logistic(n: int) -> Any:
     import numpy as np
     import numpyro.distributions as dist
 
-    import evidentia as ev
+    import zhat
 
     rng = np.random.default_rng(0)
     x = np.column_stack([np.ones(n), rng.standard_normal((n, 4))])
@@ -41,18 +41,18 @@ def logistic(n: int) -> Any:
         return -jnp.sum(jnp.log1p(jnp.exp(-jnp.abs(eta))) + jnp.maximum(eta, 0.0))
 
     prior = {"theta": dist.Normal(0.0, 5.0).expand([5]).to_event(1)}
-    return ev.Model(log_likelihood, prior, data=(x, sign), name=f"logistic-{n}")
+    return zhat.Model(log_likelihood, prior, data=(x, sign), name=f"logistic-{n}")
 
 
 def child_rows(n: int, name: str, n_particles: int) -> dict[str, Any]:
     """Cost of one method on n rows."""
-    import evidentia as ev
+    import zhat
 
-    method = ev.SMC(n_particles=n_particles) if name == "smc" else ev.Importance(n_draws=10 * n_particles, n_pilot=500)
+    method = zhat.SMC(n_particles=n_particles) if name == "smc" else zhat.Importance(n_draws=10 * n_particles, n_pilot=500)
     model = logistic(n)
     for _ in range(2):
         begin = time.process_time()
-        result = ev.evidence(model, method, seed=1, progress=False)
+        result = zhat.evidence(model, method, seed=1, progress=False)
         seconds = time.process_time() - begin
         if seconds > QUICK:
             break
@@ -76,7 +76,7 @@ def bare_seconds(model: Any) -> float:
     import jax
     import numpy as np
 
-    from evidentia.sampling.world import block_size, over_points
+    from zhat.sampling.backend.backend import block_size, over_points
 
     points = 0.3 * np.random.default_rng(1).standard_normal((40 if model.data_size > 100_000 else 2000, 5))
     block = block_size(model.data_size)
@@ -95,12 +95,12 @@ def bare_seconds(model: Any) -> float:
 
 def child_memory(d: int, n_particles: int) -> dict[str, Any]:
     """Peak memory and answer of SMC on the d-dimensional Gaussian."""
-    import evidentia as ev
-    from evidentia import zoo
+    import zhat
+    from zhat import zoo
 
     example = zoo.gaussian(d)
     begin = time.process_time()
-    result = ev.evidence(example.model, ev.SMC(n_particles=n_particles), seed=1, progress=False)
+    result = zhat.evidence(example.model, zhat.SMC(n_particles=n_particles), seed=1, progress=False)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "dimensions": d,

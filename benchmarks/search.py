@@ -28,7 +28,7 @@ def family_of(x: Any, y: Any, names: list[str]) -> Any:
     import numpy as np
     import numpyro.distributions as dist
 
-    import evidentia as ev
+    import zhat
 
     def log_likelihood(params: Any, data: Any) -> Any:
         mask = jnp.concatenate([jnp.ones(1), data["mask"]])
@@ -37,7 +37,7 @@ def family_of(x: Any, y: Any, names: list[str]) -> Any:
 
     prior = {"theta": dist.Normal(0.0, 2.0).expand([len(names) + 1]).to_event(1)}
     data = {"x": np.column_stack([np.ones(len(y)), x]), "y": y, "mask": np.ones(len(names))}
-    return ev.Subsets(ev.Model(log_likelihood, prior, data=data, name="logistic"), names)
+    return zhat.Subsets(zhat.Model(log_likelihood, prior, data=data, name="logistic"), names)
 
 
 def measure(seeds: tuple[int, int], n_moves: int | None) -> dict[str, Any]:

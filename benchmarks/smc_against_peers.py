@@ -20,7 +20,7 @@ import common
 import tools
 from problems import PROBLEMS
 
-OURS = [("evidentia", "ours.py", "default"), ("evidentia, 2,000 particles", "ours.py", "2000")]
+OURS = [("zhat", "ours.py", "default"), ("zhat, 2,000 particles", "ours.py", "2000")]
 PEERS = [
     ("BlackJAX random walk", "peer_blackjax.py", "rw"),
     ("BlackJAX random walk, ESS 0.9", "peer_blackjax.py", "rw-ess0.9"),

@@ -20,9 +20,9 @@ from typing import Any
 import common
 import numpy as np
 
-import evidentia as ev
-from evidentia.spread.plans import carry_out
-from evidentia.spread.travel import Task, parcels
+import zhat
+from zhat.run.distribution.plans import carry_out
+from zhat.run.distribution.travel import Task, parcels
 
 
 class KillOnce(Executor):
@@ -45,7 +45,7 @@ class KillOnce(Executor):
 
 @contextmanager
 def local_pool() -> Any:
-    with ev.LocalPool(2) as pool:
+    with zhat.LocalPool(2) as pool:
         yield pool, lambda: pool.process_ids[0]
 
 
@@ -59,7 +59,7 @@ def dask_cluster() -> Any:
         yield client.get_executor(), lambda: first
 
 
-def nothing(model: ev.Model) -> int:
+def nothing(model: zhat.Model) -> int:
     return 0
 
 
@@ -68,20 +68,20 @@ def plan_of(tasks: list[Task]) -> Any:
     return results
 
 
-def digits(found: dict[str, ev.Evidence]) -> list[Any]:
+def digits(found: dict[str, zhat.Evidence]) -> list[Any]:
     return [(r.log_evidence, r.log_evidence_se, r.record.position.tobytes()) for r in found.values()]
 
 
 def measure(n: int) -> dict[str, Any]:
-    model = ev.zoo.example("E4").model
+    model = zhat.zoo.example("E4").model
     rng = np.random.default_rng(1)
     models = {f"data {i}": model.with_data(rng.poisson(2.0, len(model.data)).astype(float)) for i in range(n)}
     empty = [Task(nothing, one) for one in models.values()]
-    ev.evidence(model, "importance", seed=0, progress=False)
+    zhat.evidence(model, "importance", seed=0, progress=False)
 
     def run(executor: Executor | None = None) -> tuple[float, list[Any]]:
         begin = time.perf_counter()
-        found = ev.evidences(models, "importance", seed=1, progress=False, executor=executor)
+        found = zhat.evidences(models, "importance", seed=1, progress=False, executor=executor)
         return time.perf_counter() - begin, digits(found)
 
     begin = time.perf_counter()

@@ -37,13 +37,13 @@ def measure(repeats: int, check: bool) -> dict[str, Any]:
     """The ratio, and at each prior precision the largest difference from many draws."""
     import numpy as np
 
-    import evidentia as ev
-    from evidentia import zoo
-    from evidentia.zoo.pima import COVARIATES, MODEL_1
+    import zhat
+    from zhat import zoo
+    from zhat.zoo.pima import COVARIATES, MODEL_1
 
-    families = {tau: ev.Subsets(zoo.pima_with_mask(tau), COVARIATES) for tau in TAUS}
+    families = {tau: zhat.Subsets(zoo.pima_with_mask(tau), COVARIATES) for tau in TAUS}
     model = zoo.pima(MODEL_1, TAUS[0]).model
-    alone = fastest(lambda seed: ev.evidence(model, seed=seed, progress=False), repeats)
+    alone = fastest(lambda seed: zhat.evidence(model, seed=seed, progress=False), repeats)
     together = fastest(lambda seed: families[TAUS[0]].enumerate(seed=seed, progress=False), repeats)
     rows = []
     for tau, family in families.items() if check else ():

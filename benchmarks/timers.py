@@ -1,4 +1,4 @@
-"""Where does the time go? Own CPU time of every function of evidentia, with compiled calls apart.
+"""Where does the time go? Own CPU time of every function of zhat, with compiled calls apart.
 
 Every function and method of the package is wrapped once; a stack of open calls gives each its own time, without that of
 the wrapped functions it calls. What it calls outside the package (NumPy, SciPy) counts as its own.
@@ -49,9 +49,9 @@ class Timers:
     def install(self) -> None:
         """Wrap the loaded package, for the rest of this process."""
         wrapped: dict[int, Callable[..., Any]] = {}
-        modules = [m for name, m in list(sys.modules.items()) if name.split(".")[0] == "evidentia"]
+        modules = [m for name, m in list(sys.modules.items()) if name.split(".")[0] == "zhat"]
         for module in modules:
-            short = module.__name__.removeprefix("evidentia.")
+            short = module.__name__.removeprefix("zhat.")
             for name, value in list(vars(module).items()):
                 if getattr(value, "__module__", None) != module.__name__:
                     continue
@@ -77,7 +77,7 @@ class Timers:
         """Compiled functions are timed until their answer is there; converting it is the caller's time."""
         import jax
 
-        from evidentia.model import Core
+        from zhat.model.model import Core
 
         compiled = Core.compiled
 

@@ -1,13 +1,13 @@
 """The Pima models of the review against their reference evidences, ten seeds each: Importance and SMC by default.
 
-    python calibration/pima.py
+python calibration/pima.py
 """
 
 from __future__ import annotations
 
 import sys
 
-import evidentia as ev
+import zhat
 
 LIMITS = {"importance": 0.003, "smc": 0.03}
 MODEL_1, MODEL_2 = ("NP", "PGC", "BMI", "DP"), ("NP", "PGC", "BMI", "DP", "AGE")
@@ -20,9 +20,9 @@ def main() -> int:
     failed = 0
     print("method      model  tau    reference   mean        largest error  largest |z|")
     for (number, tau), reference in REFERENCE.items():
-        model = ev.zoo.pima(MODEL_1 if number == 1 else MODEL_2, tau=tau).model
+        model = zhat.zoo.pima(MODEL_1 if number == 1 else MODEL_2, tau=tau).model
         for method, limit in LIMITS.items():
-            runs = [ev.evidence(model, method, seed=seed, progress=False) for seed in range(10)]
+            runs = [zhat.evidence(model, method, seed=seed, progress=False) for seed in range(10)]
             assert all(run.status.is_ok for run in runs), [str(run) for run in runs]
             errors = [run.log_evidence_se for run in runs]
             scores = [abs(r.log_evidence - reference) / (r.log_evidence_se**2 + REFERENCE_ERROR**2) ** 0.5 for r in runs]

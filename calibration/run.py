@@ -1,7 +1,7 @@
 """The calibration gate: are the reported errors the true ones, over many independent runs?
 
 For every method and every exact model below, R runs with default settings and their own seeds; each run's reported
-distribution is confronted with the exact answer, and the gate of `evidentia.numerics.calibration` judges bias, scale,
+distribution is confronted with the exact answer, and the gate of `zhat.numerics.calibration.standard_errors` judges bias, scale,
 coverage, silence, usefulness and flags. The last results are kept in `results.csv` beside this file.
 
     python calibration/run.py                    # all, R = 100
@@ -32,7 +32,8 @@ FOR_AIS = ("E1", "E2", "E3a", "E4", "E6", "E8", "E9a", "E12", "E15n", "E16a")
 METHODS = {
     "importance": MODELS,
     "smc": (*MODELS, "E15"),
-    "chib": WITH_CONDITIONALS, "chib-jeliazkov": MODELS,
+    "chib": WITH_CONDITIONALS,
+    "chib-jeliazkov": MODELS,
     "ais": FOR_AIS,
     "nested": (*MODELS, "E15"),
     "power-posterior": MODELS,
@@ -48,14 +49,14 @@ COLUMNS = (
 
 def cell(task: tuple[str, str, int]) -> dict[str, object]:
     """All runs of one method on one model, judged."""
-    import evidentia as ev
-    from evidentia.numerics.calibration import Run, gate
+    import zhat
+    from zhat.numerics.calibration.standard_errors import Run, gate
 
     method, model, runs = task
-    example = weak_data.case(model) if model in weak_data.CASES else ev.zoo.example(model)
-    ev.evidence(example.model, method, seed=0, progress=False)  # compile first, so that seconds are warm
+    example = weak_data.case(model) if model in weak_data.CASES else zhat.zoo.example(model)
+    zhat.evidence(example.model, method, seed=0, progress=False)  # compile first, so that seconds are warm
     begun = time.perf_counter()
-    results = [ev.evidence(example.model, method, seed=FIRST_SEED + i, progress=False) for i in range(runs)]
+    results = [zhat.evidence(example.model, method, seed=FIRST_SEED + i, progress=False) for i in range(runs)]
     seconds = (time.perf_counter() - begun) / runs
     report = gate(
         [Run(r.log_evidence, r.log_evidence_se, r.degrees_of_freedom, r.status.is_ok) for r in results],

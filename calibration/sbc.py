@@ -1,7 +1,7 @@
 """Evidence calibration of the whole chain: simulate model, parameters and data; estimate; are the model probabilities right?
 
 Two pairs of models with closed-form evidences (for the resolution and the largest error only), M = 1000 data sets each, the
-default method, and the tests of `evidentia.numerics.model_calibration`. Simulators are written in NumPy, apart from the
+default method, and the tests of `zhat.numerics.calibration.model_probabilities`. Simulators are written in NumPy, apart from the
 models, so that a prior or likelihood that is not what it claims to be is seen. The last results are kept in `sbc.csv` beside
 this file.
 
@@ -31,9 +31,9 @@ import numpyro.distributions as dist
 from jax.scipy.special import gammaln as jax_gammaln
 from scipy.special import betaln, gammaln
 
-import evidentia as ev
-from evidentia.numerics.model_calibration import model_calibration
-from evidentia.seeding import Key
+import zhat
+from zhat.numerics.calibration.model_probabilities import model_calibration
+from zhat.seeding import Key
 
 RESULTS = Path(__file__).parent / "sbc.csv"
 SEED = 50_000
@@ -47,20 +47,20 @@ LOG_TWO_PI = float(np.log(2.0 * np.pi))
 class Pair:
     """Two models for data of one shape, each with its simulator and its exact log evidence."""
 
-    models: tuple[ev.Model, ev.Model]
+    models: tuple[zhat.Model, zhat.Model]
     simulate: tuple[Callable[[np.random.Generator], np.ndarray], Callable[[np.random.Generator], np.ndarray]]
     exact: tuple[Callable[[np.ndarray], float], Callable[[np.ndarray], float]]
 
 
 def line() -> Pair:
-    def model(width: int) -> ev.Model:
+    def model(width: int) -> zhat.Model:
         def log_likelihood(params: Any, data: Any) -> Any:
             x, y = data
             mean = params["intercept"] + (params["slope"] * x if width == 2 else 0.0)
             return jnp.sum(-0.5 * (y - mean) ** 2 - 0.5 * LOG_TWO_PI)
 
         prior = {name: dist.Normal(0.0, 1.0) for name in ("intercept", "slope")[:width]}
-        return ev.Model(log_likelihood, prior, data=(X, np.zeros(len(X))), name=("flat", "line")[width - 1])
+        return zhat.Model(log_likelihood, prior, data=(X, np.zeros(len(X))), name=("flat", "line")[width - 1])
 
     def exact(width: int) -> Callable[[np.ndarray], float]:
         design = np.stack([np.ones_like(X), X], axis=1)[:, :width]
@@ -93,8 +93,8 @@ def counts() -> Pair:
 
     start = np.ones(N_COUNTS)
     models = (
-        ev.Model(poisson, {"rate": dist.Gamma(2.0, 1.0)}, data=start, name="poisson"),
-        ev.Model(geometric, {"chance": dist.Beta(2.0, 3.0)}, data=start, name="geometric"),
+        zhat.Model(poisson, {"rate": dist.Gamma(2.0, 1.0)}, data=start, name="poisson"),
+        zhat.Model(geometric, {"chance": dist.Beta(2.0, 3.0)}, data=start, name="geometric"),
     )
     simulate = (
         lambda rng: rng.poisson(rng.gamma(2.0, 1.0), N_COUNTS).astype(float),
@@ -112,7 +112,7 @@ def run(name: str, m: int, workers: int | None) -> dict[str, object]:
     begun = time.perf_counter()
     drawn, exact, log_z = np.empty(m), np.empty(m), np.empty((m, 2))
     methods, flagged = set(), 0
-    with ev.LocalPool(workers) if workers else nullcontext() as pool:
+    with zhat.LocalPool(workers) if workers else nullcontext() as pool:
         for begin in range(0, m, AT_ONCE):
             models = {}
             for i in range(begin, min(begin + AT_ONCE, m)):
@@ -122,7 +122,7 @@ def run(name: str, m: int, workers: int | None) -> dict[str, object]:
                 exact[i] = pair.exact[1](y) - pair.exact[0](y)
                 for k, model in enumerate(pair.models):
                     models[f"{i} {k}"] = model.with_data((X, y) if name == "line" else y)
-            for label, result in ev.evidences(models, seed=SEED, progress=False, executor=pool).items():
+            for label, result in zhat.evidences(models, seed=SEED, progress=False, executor=pool).items():
                 i, k = map(int, label.split())
                 log_z[i, k] = result.log_evidence
                 methods.add(result.method)

@@ -25,16 +25,16 @@ COLUMNS = ("trap", "method", "runs", "right", "flagged", "confidently_wrong", "w
 
 def cell(task: tuple[str, str, int]) -> dict[str, object]:
     """All seeds of one method on one trap."""
-    import evidentia as ev
+    import zhat
 
     trap, method, runs = task
-    example = ev.zoo.example(trap)
+    example = zhat.zoo.example(trap)
     right = flagged = wrong = 0
     worst = largest = 0.0
     reasons: set[str] = set()
     for seed in range(runs):
         chosen = None if method == "default" else method
-        result = ev.evidence(example.model, chosen, seed=seed, progress=False)
+        result = zhat.evidence(example.model, chosen, seed=seed, progress=False)
         error = abs(result.log_evidence - example.log_evidence)
         worst = max(worst, error)
         if not result.status.is_ok:
@@ -76,7 +76,7 @@ def keep(new: dict[str, object], order: list[str]) -> None:
 
 def main() -> int:
     """Run all cells and write the table."""
-    import evidentia as ev
+    import zhat
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
@@ -86,14 +86,14 @@ def main() -> int:
     options = parser.parse_args()
     tasks = [
         (trap, method, options.runs)
-        for trap in (*ev.zoo.S_IDS, *MORE)
-        for method in (*ev.methods(), "default")
+        for trap in (*zhat.zoo.S_IDS, *MORE)
+        for method in (*zhat.methods.registry(), "default")
         if (not options.method or method in options.method)
         and (not options.trap or trap in options.trap)
-        and (method == "default" or ev.methods()[method].needs <= ev.zoo.example(trap).model.offers)
+        and (method == "default" or zhat.methods.registry()[method].needs <= zhat.zoo.example(trap).model.offers)
     ]
     print("    trap  method       runs  right  flagged  wrong  worst error  largest z")
-    order = [*ev.zoo.S_IDS, *MORE]
+    order = [*zhat.zoo.S_IDS, *MORE]
     rows: list[dict[str, object]] = []
     with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=5) as pool:
         for row in pool.imap(cell, tasks, chunksize=1):

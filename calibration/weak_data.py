@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 def _e1() -> Case:
     """theta ~ N(0, 0.1^2), likelihood sd 1/sqrt 5 = 0.447: E_prior[1/L] finite, since 0.1 < 0.447."""
-    from evidentia import zoo
+    from zhat import zoo
 
     model = zoo.example("E1").model
     y, tau2 = np.asarray(model.data), 0.1**2
@@ -46,7 +46,7 @@ def _beta(a: float, b: float) -> float:
 
 def _e3a() -> Case:
     """theta ~ Be(12, 40) with 2 successes in 10: 1/L ~ theta^-2 (1 - theta)^-8, finite since 12 > 2 and 40 > 8."""
-    from evidentia import zoo
+    from zhat import zoo
 
     a, b = 12.0, 40.0
     exact = log(45.0) + _beta(a + 2, b + 8) - _beta(a, b)
@@ -55,7 +55,7 @@ def _e3a() -> Case:
 
 def _e4() -> Case:
     """rate ~ Ga(60, 30), counts summing to 10 over 5: 1/L ~ rate^-10 e^(5 rate), finite since 60 > 10 and 30 > 5."""
-    from evidentia import zoo
+    from zhat import zoo
 
     model = zoo.example("E4").model
     y = np.asarray(model.data)
@@ -67,7 +67,7 @@ def _e4() -> Case:
 
 def _e6() -> Case:
     """p ~ Dirichlet(18, 8, 24) with counts (3, 1, 4): finite since each concentration exceeds its count."""
-    from evidentia import zoo
+    from zhat import zoo
 
     counts, c = np.array([3.0, 1.0, 4.0]), np.array([18.0, 8.0, 24.0])
     choose = lgamma(9.0) - sum(lgamma(k + 1.0) for k in counts)
@@ -78,7 +78,7 @@ def _e6() -> Case:
 
 def _e7() -> Case:
     """p ~ Be(30, 45), 4 successes and 6 failures: finite since 30 > 4 and 45 > 6."""
-    from evidentia import zoo
+    from zhat import zoo
 
     a, b = 30.0, 45.0
     return Case(zoo.example("E7").model.with_hyper({"a": a, "b": b}), _beta(a + 4, b + 6) - _beta(a, b))
@@ -96,7 +96,7 @@ def _over_slope(log_likelihood: Callable[[float], float], scale: float) -> float
 
 def _e10() -> Case:
     """slope ~ N(0, 0.15^2), probit: 1/L grows like e^(2.25 slope^2) at worst, the prior falls like e^(-22 slope^2)."""
-    from evidentia import zoo
+    from zhat import zoo
 
     model = zoo.example("E10").model
     x, y = (np.asarray(a) for a in model.data)
@@ -106,7 +106,7 @@ def _e10() -> Case:
 
 def _e11() -> Case:
     """slope ~ N(0, 0.2^2), logit: 1/L grows like e^(4 |slope|) at worst, always finite under a normal prior."""
-    from evidentia import zoo
+    from zhat import zoo
 
     model = zoo.example("E11").model
     x, y = (np.asarray(a) for a in model.data)
@@ -116,7 +116,7 @@ def _e11() -> Case:
 
 def _e9a() -> Case:
     """Ten coefficients ~ N(0, 0.015^2); each has likelihood sd 0.079 to 0.112: finite since 0.015 is below both."""
-    from evidentia import zoo
+    from zhat import zoo
 
     model = zoo.example("E9a").model
     design, y = (np.asarray(a) for a in model.data)

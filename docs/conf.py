@@ -10,14 +10,14 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
 import method_pages  # noqa: E402
 
-import evidentia  # noqa: E402
+import zhat  # noqa: E402
 
 method_pages.write_all(HERE / "generated", HERE.parent)
 
-project = "evidentia"
-author = "The evidentia contributors"
-copyright = "The evidentia contributors"
-release = version = evidentia.__version__
+project = "zhat"
+author = "The zhat contributors"
+copyright = "The zhat contributors"
+release = version = zhat.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["generated/README.md"]
@@ -33,7 +33,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 html_theme = "furo"
-html_title = "evidentia"
+html_title = "zhat"
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"sidebar_hide_name": False}

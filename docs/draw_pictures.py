@@ -10,8 +10,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-import evidentia as ev
-from evidentia.studies import running_example, table_one
+import zhat
+from zhat.studies import running_example, table_one
 
 CHOICES = {
     "all seven": ("NP", "PGC", "BP", "TST", "BMI", "DP", "AGE"),
@@ -62,12 +62,12 @@ def put_table(text: str, marker: str, header: Sequence[str], rows: Sequence[Sequ
 
 def draw_comparison() -> None:
     """Five models of the Pima data."""
-    models = {name: ev.zoo.pima(covariates).model for name, covariates in CHOICES.items()}
-    comparison = ev.compare(models, seed=1)
+    models = {name: zhat.zoo.pima(covariates).model for name, covariates in CHOICES.items()}
+    comparison = zhat.compare(models, seed=1)
     figure = Figure(figsize=(9.0, 2.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.3, 1.0])
-    ev.plots.evidence_intervals(comparison, left)
-    ev.plots.model_probabilities(comparison, right)
+    zhat.plots.evidence_intervals(comparison, left)
+    zhat.plots.model_probabilities(comparison, right)
     right.set_yticklabels([])
     path = PICTURES / "pima_comparison.svg"
     figure.savefig(path, metadata={"Date": None})

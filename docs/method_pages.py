@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 
-from evidentia.citations import bibtex
-from evidentia.methods._base import Method, registry
+from zhat.citations import bibtex
+from zhat.methods._base import Method, registry
 
 PICTURES = {"power-posterior": "power_curve", "nested": "nested_trace", "ais": "weights"}
 
@@ -43,7 +43,7 @@ def page(method: type[Method], calibration: Sequence[Row], traps: Sequence[Row])
     name, _, rest = title.partition(": ")
     needs = ", ".join(sorted(need.value for need in method.needs))
     lines = [f"# {name}", "", f"*{rest.rstrip('.').capitalize()}.*" if rest else "", "", text.strip("\n"), ""]
-    lines += ["## At a glance", "", f"* in Python `ev.{method.__name__}()`, on the command line `--method {method.name}`"]
+    lines += ["## At a glance", "", f"* in Python `zhat.{method.__name__}()`, on the command line `--method {method.name}`"]
     lines += [f"* needs {needs}", f"* use it when: {method.when}", "", *_settings(method)]
     if method.name in PICTURES:
         picture = f"../pictures/running_example_{PICTURES[method.name]}.svg"

@@ -7,12 +7,12 @@ from importlib import resources
 
 import pytest
 
-from evidentia.citations import bibtex, entries
-from evidentia.methods._base import registry
+from zhat.citations import bibtex, entries
+from zhat.methods._base import registry
 
 
 def test_every_entry_is_found_once_in_alphabetical_order():
-    text = resources.files("evidentia").joinpath("references.bib").read_text(encoding="utf-8")
+    text = resources.files("zhat").joinpath("references.bib").read_text(encoding="utf-8")
     assert re.findall(r"@\w+\{([^,]+),", text) == list(entries()) == sorted(entries())
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.result import Level
+import zhat
+from zhat import Model
+from zhat.results.estimate import Level
 
-IMPORTANCE = ev.Importance(n_draws=2000, n_pilot=500)
-SMALL_SMC = ev.SMC(n_particles=400)
+IMPORTANCE = zhat.Importance(n_draws=2000, n_pilot=500)
+SMALL_SMC = zhat.SMC(n_particles=400)
 METHODS = {"importance": IMPORTANCE, "smc": SMALL_SMC}
 
 
@@ -38,7 +38,7 @@ def offset_model():
 
 @cache
 def with_offset(method, offset):
-    return ev.evidence(offset_model().with_data(offset), METHODS[method], seed=3)
+    return zhat.evidence(offset_model().with_data(offset), METHODS[method], seed=3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -87,15 +87,15 @@ def half_exact():
 @pytest.mark.parametrize("zero", [-1e4, -1e30, -1e100, -1e300])
 def test_a_large_negative_number_used_as_zero_is_zero(zero):
     # BUG when written for -1e100 (ValueError of the root finder) and -1e300 (overflow warnings in check and population).
-    found = ev.evidence(half_model().with_data(zero), SMALL_SMC, seed=3)
+    found = zhat.evidence(half_model().with_data(zero), SMALL_SMC, seed=3)
     assert found.status.is_ok
     assert within(found, half_exact())
 
 
 def test_minus_infinity_in_half_of_the_prior_is_as_good():
     model = Model(lambda p: jnp.where(p["x"] < 0.0, -jnp.inf, -2.0 * (p["x"] - 0.3) ** 2), {"x": dist.Normal()})
-    assert within(ev.evidence(model, SMALL_SMC, seed=3), half_exact())
-    assert within(ev.evidence(model, IMPORTANCE, seed=3), half_exact())
+    assert within(zhat.evidence(model, SMALL_SMC, seed=3), half_exact())
+    assert within(zhat.evidence(model, IMPORTANCE, seed=3), half_exact())
 
 
 # -- flat and tight priors: the prior's scale is a hyperparameter ---------------------------------------------------
@@ -121,7 +121,7 @@ def normal_exact(scale):
 @pytest.mark.parametrize("scale", [1e-8, 1e6, 1e12, 1e100])
 def test_flat_and_tight_priors_give_the_truth_or_a_doubt(method, scale):
     # BUG when written for SMC at 1e100: ValueError of the root finder, after overflow warnings.
-    found = ev.evidence(normal_model().with_hyper(scale), METHODS[method], seed=3)
+    found = zhat.evidence(normal_model().with_hyper(scale), METHODS[method], seed=3)
     if scale == 1e-8 and found.log_evidence_se < 1e-6:
         assert found.log_evidence == pytest.approx(normal_exact(scale), abs=1e-6)  # log L(0), hardly any variance
     else:
@@ -131,7 +131,7 @@ def test_flat_and_tight_priors_give_the_truth_or_a_doubt(method, scale):
 def test_a_log_likelihood_that_ranges_over_ten_orders_of_magnitude():
     model = Model(lambda p: -1e10 * p["x"] ** 2, {"x": dist.Normal()})
     for method in METHODS.values():
-        found = ev.evidence(model, method, seed=3)
+        found = zhat.evidence(model, method, seed=3)
         assert found.status.is_ok
         assert within(found, -0.5 * np.log1p(2e10))
 
@@ -144,15 +144,15 @@ def corner():
     return Model(lambda p: jnp.where(p["x"] < 0.9, -jnp.inf, 0.0), {"x": dist.Uniform(0.0, 1.0)}, name="corner")
 
 
-@pytest.mark.parametrize("method", [SMALL_SMC, ev.PriorMean(n_draws=2000)], ids=["smc", "prior mean"])
+@pytest.mark.parametrize("method", [SMALL_SMC, zhat.PriorMean(n_draws=2000)], ids=["smc", "prior mean"])
 def test_nine_tenths_of_zero_likelihood_count_in_the_mean(method):
-    found = ev.evidence(corner(), method, seed=3)
+    found = zhat.evidence(corner(), method, seed=3)
     assert found.status.is_ok
     assert within(found, np.log(0.1))
 
 
 def test_importance_sampling_refuses_a_likelihood_without_a_peak():
-    found = ev.evidence(corner(), IMPORTANCE, seed=3)
+    found = zhat.evidence(corner(), IMPORTANCE, seed=3)
     assert str(found.status) == "failed (no-mode)"
     assert "use SMC, which needs no proposal" in found.explain()
 
@@ -162,4 +162,4 @@ def test_an_unbounded_likelihood_has_no_evidence_to_be_sure_of():
     # rounding, and both methods say ok (36.8 +- 0.015).
     model = Model(lambda p: -2.0 * jnp.log1p(-p["x"]), {"x": dist.Uniform(0.0, 1.0)})
     for method in METHODS.values():
-        assert not ev.evidence(model, method, seed=3).status.is_ok
+        assert not zhat.evidence(model, method, seed=3).status.is_ok

@@ -7,18 +7,18 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.errors import BadInput, BadType, NonFiniteLikelihood, NoSupport, ShapeError
-from evidentia.result import Level
+import zhat
+from zhat import Model
+from zhat.errors import BadInput, BadType, NonFiniteLikelihood, NoSupport, ShapeError
+from zhat.results.estimate import Level
 
 NORMAL = {"x": dist.Normal(0.0, 1.0)}
-QUICK = ev.PriorMean(n_draws=1000)
-SMALL_SMC = ev.SMC(n_particles=40)
+QUICK = zhat.PriorMean(n_draws=1000)
+SMALL_SMC = zhat.SMC(n_particles=40)
 
 
 def run(log_likelihood, method=QUICK, **options):
-    return ev.evidence(Model(log_likelihood, NORMAL, name="mine", **options), method, seed=0)
+    return zhat.evidence(Model(log_likelihood, NORMAL, name="mine", **options), method, seed=0)
 
 
 CURRENT = []
@@ -34,7 +34,7 @@ def box(batched, zero_where_nan):
 
 def run_black_box(log_likelihood, method=QUICK, batched=False, zero_where_nan=False):
     CURRENT.append(log_likelihood)
-    return ev.evidence(box(batched, zero_where_nan), method, seed=0)
+    return zhat.evidence(box(batched, zero_where_nan), method, seed=0)
 
 
 def nan_on_the_left(params):
@@ -65,7 +65,7 @@ def test_nan_is_zero_only_where_the_model_says_so_and_then_it_is_counted(method)
 
 def test_nan_only_far_from_the_prior_is_met_by_the_moves_and_raised():
     with pytest.raises(NonFiniteLikelihood, match=r"is NaN at x=4\.|is NaN at x=5\."):
-        run(lambda p: jnp.where(p["x"] > 4.0, jnp.nan, 40.0 * p["x"]), ev.SMC(n_particles=200))
+        run(lambda p: jnp.where(p["x"] > 4.0, jnp.nan, 40.0 * p["x"]), zhat.SMC(n_particles=200))
 
 
 # Row 2
@@ -91,9 +91,9 @@ def test_minus_infinity_is_zero_likelihood():
 def test_no_support_says_how_little_of_the_prior_can_have_any():
     message = r"no draw in 1,024 from the prior of 'mine' has a likelihood above zero: less than 0.003 of the prior's mass"
     model = Model(lambda p: jnp.where(p["x"] > 50.0, 0.0, -jnp.inf), NORMAL, name="mine")
-    for method in (None, QUICK, SMALL_SMC, ev.Laplace()):
+    for method in (None, QUICK, SMALL_SMC, zhat.Laplace()):
         with pytest.raises(NoSupport, match=message):
-            ev.evidence(model, method, seed=0)
+            zhat.evidence(model, method, seed=0)
 
 
 # Row 5
@@ -105,7 +105,7 @@ def test_a_constant_likelihood_gives_the_constant_exactly(method):
 
 
 def test_a_constant_likelihood_is_within_the_error_of_importance_sampling():
-    found = run(lambda p: 3.25, ev.Importance(n_draws=1000, n_pilot=500))
+    found = run(lambda p: 3.25, zhat.Importance(n_draws=1000, n_pilot=500))
     z = (found.log_evidence - 3.25) / found.log_evidence_se
     print(found, "z", z)
     assert abs(z) < 4.5

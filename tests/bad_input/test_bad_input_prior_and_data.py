@@ -6,9 +6,9 @@ import numpyro
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.errors import BadInput, BadType, EvidentiaError
+import zhat
+from zhat import Model
+from zhat.errors import BadInput, BadType, ZhatError
 
 NORMAL = {"x": dist.Normal(0.0, 1.0)}
 
@@ -77,8 +77,8 @@ def test_a_hyperparameter_that_breaks_the_prior_blames_the_prior(prior):
     def of(hyper):
         return {"x": dist.Normal(0.0, hyper) if prior == "normal" else dist.Uniform(0.0, hyper)}
 
-    with pytest.raises(EvidentiaError) as caught:
-        ev.evidence(Model(log_likelihood, of, hyper=-1.0), ev.PriorMean(n_draws=1000), seed=0)
+    with pytest.raises(ZhatError) as caught:
+        zhat.evidence(Model(log_likelihood, of, hyper=-1.0), zhat.PriorMean(n_draws=1000), seed=0)
     assert "Check the likelihood" not in str(caught.value)
 
 
@@ -90,7 +90,7 @@ def test_names_must_be_text(name):
 
 
 def test_a_name_used_twice_is_refused():
-    # BUG when written: NumPyro's AssertionError comes out, which is not an EvidentiaError.
+    # BUG when written: NumPyro's AssertionError comes out, which is not an ZhatError.
     def twice():
         numpyro.sample("x", dist.Normal())
         numpyro.sample("x", dist.Normal())
@@ -141,10 +141,10 @@ def test_data_that_are_not_finite_are_refused_with_their_place(bad):
 
 
 # Row 22
-@pytest.mark.parametrize("method", [ev.PriorMean(n_draws=1000), ev.SMC(n_particles=40)], ids=["prior mean", "smc"])
+@pytest.mark.parametrize("method", [zhat.PriorMean(n_draws=1000), zhat.SMC(n_particles=40)], ids=["prior mean", "smc"])
 def test_no_data_at_all_have_an_evidence_of_one(method):
     model = Model(lambda p, y: jnp.sum(dist.Normal(p["x"], 1.0).log_prob(y)), NORMAL, data=np.zeros(0))
-    found = ev.evidence(model, method, seed=0)
+    found = zhat.evidence(model, method, seed=0)
     assert (found.log_evidence, found.log_evidence_se) == (0.0, 0.0)
 
 

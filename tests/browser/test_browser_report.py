@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.sensitivity import Sensitivity
+import zhat
+from zhat import zoo
+from zhat.comparing.sensitivity import Sensitivity
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\"'><svg onload=alert(2)>" + "w" * 200)
 
@@ -18,9 +18,9 @@ HOSTILE = ("<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>",
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> Path:
     """Hostile names everywhere that a user's words can come."""
-    one = ev.evidence(zoo.example("E8s-none").model, "importance", seed=1, repeats=3, progress=False)
-    two = ev.evidence(zoo.example("E8s-slope").model, "smc", seed=2, progress=False)
-    bad = ev.Status.suspect(HOSTILE[0], HOSTILE[1])
+    one = zhat.evidence(zoo.example("E8s-none").model, "importance", seed=1, repeats=3, progress=False)
+    two = zhat.evidence(zoo.example("E8s-slope").model, "smc", seed=2, progress=False)
+    bad = zhat.Status.suspect(HOSTILE[0], HOSTILE[1])
     runs = [
         dataclasses.replace(one, model=HOSTILE[0], method=HOSTILE[1]),
         dataclasses.replace(two, model=HOSTILE[1], settings={HOSTILE[2]: HOSTILE[0], "x": [HOSTILE[1]]}),
@@ -28,7 +28,7 @@ def page(tmp_path_factory) -> Path:
             one, model=HOSTILE[2], status=bad, log_evidence_se=None, no_se_because=HOSTILE[0], versions={"a": HOSTILE[0]}
         ),
     ]
-    comparison = ev.Comparison.of(dict(zip(HOSTILE, runs, strict=True)))
+    comparison = zhat.Comparison.of(dict(zip(HOSTILE, runs, strict=True)))
     grid = np.array([0.1, 1.0, 10.0])
     curve = Sensitivity(HOSTILE[0], HOSTILE[1], grid, np.array([-3.0, -2.0, -4.0]), np.array([0.1, 0.1, 0.1]), grid, {1.0: one})
     path = tmp_path_factory.mktemp("report") / "hostile.html"

@@ -1,4 +1,4 @@
-"""``evidentia compare``: models of the zoo and kept results, as text, JSON, Markdown and LaTeX; exit codes."""
+"""``zhat compare``: models of the zoo and kept results, as text, JSON, Markdown and LaTeX; exit codes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-import evidentia as ev
-from evidentia.cli import main
-from evidentia.cli.exits import Exit
+import zhat
+from zhat.cli import main
+from zhat.cli.exits import Exit
 
 TWO = ("zoo:E8s-none", "zoo:E8s-slope")
 
@@ -32,7 +32,7 @@ def test_tables_for_papers(form, begins, capsys):
 
 
 def test_json_alone_on_stdout_and_names_of_ones_own(capsys, tmp_path):
-    kept = ev.evidence(ev.zoo.example("E8s-none").model, "importance", seed=3, progress=False).save(tmp_path / "kept.json")
+    kept = zhat.evidence(zhat.zoo.example("E8s-none").model, "importance", seed=3, progress=False).save(tmp_path / "kept.json")
     assert compare(f"simple={kept}", "line=zoo:E8s-slope", "--json", "--prior", "0.9", "0.1") == Exit.OK
     answer = json.loads(capsys.readouterr().out)
     assert {row["model"] for row in answer["models"]} == {"simple", "line"}
@@ -63,7 +63,7 @@ def test_a_page_with_a_second_opinion(tmp_path, capsys):
 
 
 def test_methods_that_disagree_are_suspect(monkeypatch, capsys):
-    import evidentia.cli.compare as command
+    import zhat.cli.commands.compare as command
 
     real = command.evidence
     monkeypatch.setattr(command, "evidence", lambda *a, **k: replace(found := real(*a, **k), log_evidence=found.log_evidence + 5))
@@ -90,6 +90,8 @@ def test_curves_that_cannot_be_drawn_get_a_sentence(words, message, tmp_path, mo
 
 
 def test_undecided_has_a_code_of_its_own(tmp_path):
-    runs = [ev.evidence(ev.zoo.example(f"E8s-{name}").model, "importance", seed=1, progress=False) for name in ("none", "slope")]
+    runs = [
+        zhat.evidence(zhat.zoo.example(f"E8s-{name}").model, "importance", seed=1, progress=False) for name in ("none", "slope")
+    ]
     same = [replace(run, log_evidence=-5.0).save(tmp_path / f"{i}.json") for i, run in enumerate(runs)]
     assert compare(*map(str, same)) == Exit.UNDECIDED

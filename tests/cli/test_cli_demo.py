@@ -1,4 +1,4 @@
-"""`evidentia demo`: the review's pine and Pima models, what is known of them, the Bayes factors, and a report of each."""
+"""`zhat demo`: the review's pine and Pima models, what is known of them, the Bayes factors, and a report of each."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import json
 import math
 import re
 
-from evidentia import zoo
-from evidentia.cli import main
-from evidentia.studies import demo
+from zhat import zoo
+from zhat.cli import main
+from zhat.studies import demo
 
 
 def test_the_page_shows_estimate_error_and_truth(capsys, tmp_path):

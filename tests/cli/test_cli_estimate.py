@@ -1,4 +1,4 @@
-"""`evidentia estimate`: files and examples in, sentences or JSON out, and an exit code that tells which."""
+"""`zhat estimate`: files and examples in, sentences or JSON out, and an exit code that tells which."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import textwrap
 
 import pytest
 
-from evidentia import zoo
-from evidentia.cli import main
-from evidentia.cli.options import budget_from, settings_from
-from evidentia.errors import BadInput
-from evidentia.result import Evidence, Status
+from zhat import zoo
+from zhat.cli import main
+from zhat.cli.options import budget_from, settings_from
+from zhat.errors import BadInput
+from zhat.results.estimate import Evidence, Status
 
 MODELS = """
     import jax.numpy as jnp
     import numpyro.distributions as dist
-    from evidentia import Model
+    from zhat import Model
 
     print("hello from the model file")
 
@@ -126,7 +126,7 @@ def test_control_characters_of_a_model_do_not_reach_the_terminal(tmp_path, capsy
 @pytest.fixture
 def answer(monkeypatch):
     """Make the front door answer, or raise, what a test says."""
-    import evidentia.cli.estimate as command
+    import zhat.cli.commands.estimate as command
 
     real = command.evidence(zoo.example("E1").model, "prior-mean", seed=1)
 
@@ -174,7 +174,7 @@ def test_an_error_of_the_model_comes_with_its_traceback(kind, tmp_path, capsys):
         textwrap.dedent(
             """
             import numpyro.distributions as dist
-            from evidentia import Model
+            from zhat import Model
 
             def log_likelihood(params):
                 raise KIND("in the simulator")
@@ -295,7 +295,7 @@ def test_help_documents_the_exit_codes(capsys):
 def test_the_module_runs_as_a_program(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-m", "evidentia.cli", "estimate", "zoo:E99"],
+        [sys.executable, "-m", "zhat.cli", "estimate", "zoo:E99"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
@@ -303,4 +303,4 @@ def test_the_module_runs_as_a_program(tmp_path):
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("evidentia: no example 'E99'")
+    assert done.stderr.startswith("zhat: no example 'E99'")

@@ -1,4 +1,4 @@
-"""What every command prints with --json keeps to the schema that `evidentia schema` prints."""
+"""What every command prints with --json keeps to the schema that `zhat schema` prints."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-import evidentia as ev
-from evidentia.cli import main
-from evidentia.cli.main import parser
-from evidentia.cli.schema import SCHEMAS, schema_of
+import zhat
+from zhat.cli import main
+from zhat.cli.commands.schema import SCHEMAS, schema_of
+from zhat.cli.main import parser
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -19,7 +19,7 @@ TWO = ("zoo:E8s-none", "zoo:E8s-slope")
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
     """A result in doubt, with several runs and a float that JSON has no word for."""
-    result = ev.evidence(ev.zoo.example("E1").model, "harmonic-mean", seed=1, repeats=2, progress=False)
+    result = zhat.evidence(zhat.zoo.example("E1").model, "harmonic-mean", seed=1, repeats=2, progress=False)
     return str(result.save(tmp_path_factory.mktemp("kept") / "run.json"))
 
 

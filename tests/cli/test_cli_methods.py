@@ -1,13 +1,13 @@
-"""`evidentia methods`: every method of the registry, for people and for the documentation."""
+"""`zhat methods`: every method of the registry, for people and for the documentation."""
 
 from __future__ import annotations
 
 import pytest
 
-from evidentia.cli import main
-from evidentia.cli.methods import BEGIN, END, markdown_table
-from evidentia.cli.terminal import one_line, printable, table
-from evidentia.methods._base import registry
+from zhat.cli import main
+from zhat.cli.commands.methods import BEGIN, END, markdown_table
+from zhat.cli.terminal import one_line, printable, table
+from zhat.methods._base import registry
 
 
 def test_every_method_has_a_line_with_its_needs_and_use(capsys):

@@ -1,4 +1,4 @@
-"""``evidentia sensitivity``: one curve, two curves and their Bayes factor, a picture, and sentences."""
+"""``zhat sensitivity``: one curve, two curves and their Bayes factor, a picture, and sentences."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from evidentia.cli import main
-from evidentia.cli.exits import Exit
-from evidentia.cli.options import spaced
-from evidentia.errors import BadInput
+from zhat.cli import main
+from zhat.cli.exits import Exit
+from zhat.cli.options import spaced
+from zhat.errors import BadInput
 
 
 def sensitivity(*words: str) -> int:

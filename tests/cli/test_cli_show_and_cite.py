@@ -10,15 +10,15 @@ import subprocess
 
 import pytest
 
-import evidentia as ev
-from evidentia.cli import main
-from evidentia.cli.exits import Exit
-from evidentia.cli.terminal import comparison_text, painted
+import zhat
+from zhat.cli import main
+from zhat.cli.exits import Exit
+from zhat.cli.terminal import comparison_text, painted
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    result = ev.evidence(ev.zoo.example("E1").model, "importance", seed=7, repeats=2, progress=False)
+    result = zhat.evidence(zhat.zoo.example("E1").model, "importance", seed=7, repeats=2, progress=False)
     return result.save(tmp_path_factory.mktemp("kept") / "run.json")
 
 
@@ -30,7 +30,7 @@ def test_show_tells_all_that_a_result_knows(kept, capsys):
 
 
 def test_show_says_again_what_was_doubted(tmp_path, capsys):
-    doubtful = ev.evidence(ev.zoo.example("E1").model, "harmonic-mean", seed=1, progress=False).save(tmp_path / "run.json")
+    doubtful = zhat.evidence(zhat.zoo.example("E1").model, "harmonic-mean", seed=1, progress=False).save(tmp_path / "run.json")
     assert main(["show", str(doubtful)]) == Exit.SUSPECT
     assert "suspect:" in capsys.readouterr().out
 
@@ -54,7 +54,7 @@ def test_bad_input_gets_a_sentence(words, message, capsys):
 
 SHRINKING = """
 import numpyro.distributions as dist
-from evidentia import Model
+from zhat import Model
 
 def likelihood(params, y):
     return dist.Normal(params["x"], 1.0).log_prob(y)
@@ -98,24 +98,25 @@ def test_colour_marks_verdicts_and_not_names():
 
 def test_a_narrow_terminal_gets_fewer_columns():
     runs = {
-        name: ev.evidence(ev.zoo.example(f"E8s-{name}").model, "importance", seed=1, progress=False) for name in ("none", "slope")
+        name: zhat.evidence(zhat.zoo.example(f"E8s-{name}").model, "importance", seed=1, progress=False)
+        for name in ("none", "slope")
     }
-    comparison = ev.Comparison.of(runs)
+    comparison = zhat.Comparison.of(runs)
     assert comparison_text(comparison, False, None) == comparison_text(comparison, False, 200) == str(comparison)
     narrow = comparison_text(comparison, False, 80).split("\n\n")[0]
     assert all(len(line) <= 80 for line in narrow.splitlines())
     assert "verdict" in narrow and "no room for prior" in narrow
-    long = ev.Comparison.of({"n" * 60: runs["none"], "s" * 60: runs["slope"]})
+    long = zhat.Comparison.of({"n" * 60: runs["none"], "s" * 60: runs["slope"]})
     narrow = comparison_text(long, False, 80).split("\n\n")[0]
     assert all(len(line) <= 80 for line in narrow.splitlines()) and "nnn…  " in narrow
 
 
 @pytest.mark.parametrize(("line", "offered"), [
-    ("evidentia est", {"estimate"}),
-    ("evidentia compare --h", {"--help", "--html"}),
-    ("evidentia estimate zoo:E1 --method stepp", {"stepping-stone"}),
-    ("evidentia estimate zoo:pine-adj", {"pine-adjusted"}),
-    ("evidentia completion f", {"fish"}),
+    ("zhat est", {"estimate"}),
+    ("zhat compare --h", {"--help", "--html"}),
+    ("zhat estimate zoo:E1 --method stepp", {"stepping-stone"}),
+    ("zhat estimate zoo:pine-adj", {"pine-adjusted"}),
+    ("zhat completion f", {"fish"}),
 ])  # fmt: skip
 def test_bash_completes(line, offered, tmp_path, capsys):
     if shutil.which("bash") is None:
@@ -125,7 +126,7 @@ def test_bash_completes(line, offered, tmp_path, capsys):
     script.write_text(capsys.readouterr().out)
     words = line.split(" ")
     ask = f"""source {script}; COMP_LINE='{line}'; COMP_POINT={len(line)}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}
-    _evidentia; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    _zhat; printf '%s\\n' "${{COMPREPLY[@]}}" """
     done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert offered <= set(done.stdout.split()), done.stdout
 
@@ -141,4 +142,4 @@ def test_help_has_examples_and_exit_codes(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     out = capsys.readouterr().out
-    assert f"evidentia {command}" in out.split("examples:")[1] and "130  interrupted" in out
+    assert f"zhat {command}" in out.split("examples:")[1] and "130  interrupted" in out

@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from evidentia.cli import main
-from evidentia.cli.exits import Exit
-from evidentia.cli.main import COMMANDS
-from evidentia.cli.terminal import _folded, painted, table
+from zhat.cli import main
+from zhat.cli.exits import Exit
+from zhat.cli.main import COMMANDS
+from zhat.cli.terminal import _folded, painted, table
 
 NAMES = [command.__name__.rsplit(".", 1)[1] for command in COMMANDS]
 
@@ -39,8 +39,8 @@ def test_no_command_gets_the_help(capsys):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["estimate", "zoo:E1", "--sed", "3"], "evidentia estimate: unknown arguments: --sed 3. Did you mean --seed?"),
-        (["cite", "smc", "--frobnicate"], "evidentia cite: unknown arguments: --frobnicate.\n"),
+        (["estimate", "zoo:E1", "--sed", "3"], "zhat estimate: unknown arguments: --sed 3. Did you mean --seed?"),
+        (["cite", "smc", "--frobnicate"], "zhat cite: unknown arguments: --frobnicate.\n"),
         (["compare"], "the following arguments are required"),
         (["comparison"], "invalid choice: 'comparison'"),
     ],
@@ -50,7 +50,7 @@ def test_a_refusal_names_the_command_and_what_was_meant(words, sentence, capsys)
         main(words)
     assert left.value.code == Exit.BAD_INPUT
     out, err = capsys.readouterr()
-    assert out == "" and sentence in err and err.startswith("usage: evidentia")
+    assert out == "" and sentence in err and err.startswith("usage: zhat")
 
 
 @pytest.mark.parametrize(("target", "words"), [("zoo:pimma", "did you mean pima"), ("zoo:", "zoo: has pima, pima-age, ")])
@@ -88,7 +88,7 @@ def test_lines_are_folded_between_their_parts():
 SLOW = """
 import time
 import numpyro.distributions as dist
-from evidentia import Model
+from zhat import Model
 
 def likelihood(params):
     time.sleep(0.3)
@@ -102,7 +102,7 @@ model = Model.black_box(likelihood, {"x": dist.Normal(0.0, 1.0)}, batched=True, 
 def test_ctrl_c_once_keeps_what_there_is_and_twice_leaves(interrupts, tmp_path):
     (tmp_path / "slow.py").write_text(SLOW.replace("0.3", "0.3" if interrupts == 1 else "3.0"))
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "evidentia.cli", "estimate", "slow.py", "--method", "smc", "--seed", "1"]
+    words = [sys.executable, "-m", "zhat.cli", "estimate", "slow.py", "--method", "smc", "--seed", "1"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "80", "NO_COLOR": "1"}
     process = subprocess.Popen(words, stdout=theirs, stderr=theirs, stdin=theirs, env=environment, cwd=tmp_path)
     os.close(theirs)
@@ -120,11 +120,11 @@ def test_ctrl_c_once_keeps_what_there_is_and_twice_leaves(interrupts, tmp_path):
     text = seen.decode()
     assert "Traceback" not in text and "Ctrl-C again stops at once" in text
     assert ("failed (interrupted)" in text) == (interrupts == 1)
-    assert ("evidentia: interrupted." in text) == (interrupts == 2)
+    assert ("zhat: interrupted." in text) == (interrupts == 2)
 
 
 def test_ctrl_c_while_the_package_is_imported_ends_with_a_sentence():
-    script = "import sys, evidentia_command\nprint('now', flush=True)\nsys.exit(evidentia_command.main())"
+    script = "import sys, zhat_command\nprint('now', flush=True)\nsys.exit(zhat_command.main())"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen([sys.executable, "-c", script, "methods"], stdout=-1, stderr=-1, env=environment, text=True)
     assert process.stdout is not None and process.stdout.readline() == "now\n"
@@ -132,4 +132,4 @@ def test_ctrl_c_while_the_package_is_imported_ends_with_a_sentence():
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == Exit.INTERRUPTED
-    assert said == "evidentia: interrupted while starting; nothing was begun.\n"
+    assert said == "zhat: interrupted while starting; nothing was begun.\n"

@@ -8,16 +8,16 @@ import math
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia.errors import BadInput, BadType
-from evidentia.numerics.model_weights import difference_df, probabilities
-from evidentia.result import Cost, Kind, Repeat, Status
-from evidentia.scales import JEFFREYS, KASS_RAFTERY
+import zhat
+from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY
+from zhat.errors import BadInput, BadType
+from zhat.numerics.model_weights import difference_df, probabilities
+from zhat.results.estimate import Cost, Kind, Repeat, Status
 
 
 def made(log_z, se=0.01, name="m", data="d", status=None, df=math.inf, kind=Kind.SAMPLING):
     status = status or Status.ok()
-    return ev.Evidence(
+    return zhat.Evidence(
         log_evidence=log_z, log_evidence_se=se, status=status, kind=kind, degrees_of_freedom=df, no_se_because=None,
         approximation_error=None, diagnostics={}, record=None, method="smc", settings={}, cites=(), model=name, data_id=data,
         n_dimensions=1, cost=Cost(), seed=1, versions={}, repeats=(Repeat(log_z, se, status),),
@@ -25,11 +25,11 @@ def made(log_z, se=0.01, name="m", data="d", status=None, df=math.inf, kind=Kind
 
 
 def three(se=0.01):
-    return ev.Comparison.of({"a": made(-10.0, se, "a"), "b": made(-12.0, se, "b"), "c": made(-9.0, se, "c")})
+    return zhat.Comparison.of({"a": made(-10.0, se, "a"), "b": made(-12.0, se, "b"), "c": made(-9.0, se, "c")})
 
 
 def test_probabilities_are_bayes_rule():
-    comparison = ev.Comparison.of({"a": made(-10.0, name="a"), "b": made(-12.0, name="b")}, prior={"a": 0.2, "b": 0.8})
+    comparison = zhat.Comparison.of({"a": made(-10.0, name="a"), "b": made(-12.0, name="b")}, prior={"a": 0.2, "b": 0.8})
     joint = np.array([0.2 * math.exp(2.0), 0.8])
     assert comparison.probabilities == pytest.approx(joint / joint.sum(), abs=1e-14)
     assert comparison.probabilities.sum() == pytest.approx(1.0, abs=1e-14)
@@ -61,7 +61,7 @@ def test_welch_s_degrees_of_freedom():
     (9.0, 0.1, "decisive"),
 ])  # fmt: skip
 def test_words_are_for_the_interval(value, se, words):
-    comparison = ev.Comparison.of({"a": made(value, se, "a"), "b": made(0.0, 0.0, "b")})
+    comparison = zhat.Comparison.of({"a": made(value, se, "a"), "b": made(0.0, 0.0, "b")})
     assert comparison.log_bayes_factor("a", "b").words(JEFFREYS) == words
     assert comparison.log_bayes_factor("b", "a").words(JEFFREYS) == words
 
@@ -72,14 +72,14 @@ def test_scales_have_their_published_limits():
 
 
 def test_undecided_says_so_and_is_not_a_verdict():
-    comparison = ev.Comparison.of({"a": made(-10.0, 0.5, "a"), "b": made(-10.2, 0.5, "b")})
+    comparison = zhat.Comparison.of({"a": made(-10.0, 0.5, "a"), "b": made(-10.2, 0.5, "b")})
     assert not comparison.decided
     assert comparison.sentence().startswith("undecided")
 
 
 def test_probability_intervals_cover_what_the_errors_say():
     """With two models the probability is a monotone function of the log factor: its quantiles are those of the factor."""
-    comparison = ev.Comparison.of({"a": made(0.0, 0.3, "a"), "b": made(-1.0, 0.4, "b")})
+    comparison = zhat.Comparison.of({"a": made(0.0, 0.3, "a"), "b": made(-1.0, 0.4, "b")})
     low, high = comparison.probability_intervals()[0]
     bounds = [1.0 / (1.0 + math.exp(-(1.0 + sign * 1.96 * 0.5))) for sign in (-1, 1)]
     assert [low, high] == pytest.approx(bounds, abs=0.01)
@@ -88,7 +88,7 @@ def test_probability_intervals_cover_what_the_errors_say():
 
 def test_a_suspect_evidence_is_marked_all_the_way():
     doubt = made(-12.0, None, "b", status=Status.suspect("pareto-k", "the weights have a tail; use SMC."))
-    comparison = ev.Comparison.of({"a": made(-10.0, name="a"), "b": doubt})
+    comparison = zhat.Comparison.of({"a": made(-10.0, name="a"), "b": doubt})
     assert comparison.suspects == ("b",)
     assert comparison.probability_intervals() is None
     assert comparison.log_bayes_factor("a", "b").se is None
@@ -112,7 +112,7 @@ def test_a_suspect_evidence_is_marked_all_the_way():
 ])  # fmt: skip
 def test_what_cannot_be_compared_is_refused(evidences, prior, error, message):
     with pytest.raises(error, match=message):
-        ev.Comparison.of(evidences, prior)
+        zhat.Comparison.of(evidences, prior)
 
 
 def test_an_unknown_name_is_answered():
@@ -121,7 +121,7 @@ def test_an_unknown_name_is_answered():
 
 
 def test_tables_align_and_escape():
-    comparison = ev.Comparison.of({"a|b": made(0.0, name="a"), "50 % & $x_1$": made(-1.0, name="b")})
+    comparison = zhat.Comparison.of({"a|b": made(0.0, name="a"), "50 % & $x_1$": made(-1.0, name="b")})
     lines = str(comparison).splitlines()
     assert len({line.index("smc") for line in lines[1:3]}) == 1
     assert "a\\|b" in comparison.to_markdown()

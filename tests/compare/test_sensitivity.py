@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
 
 
 @pytest.mark.parametrize("method", ["importance", "smc"])
@@ -15,7 +15,7 @@ def test_the_pine_curve_is_the_closed_form(method):
     """The rate of the gamma prior over a decade: every point within its error of the exact value, from few runs."""
     model = zoo.running_example().model
     values = np.geomspace(0.5, 8.0, 9)
-    curve = ev.sensitivity(model, "b0", values, method, seed=1, progress=False)
+    curve = zhat.sensitivity(model, "b0", values, method, seed=1, progress=False)
     exact = [zoo.running_example(b0=value).log_evidence for value in values]
     z = (curve.log_evidence - exact) / curve.se
     assert np.abs(z).max() < 4.5
@@ -25,7 +25,7 @@ def test_the_pine_curve_is_the_closed_form(method):
 def test_tau_of_the_pima_models_over_four_decades():
     model = zoo.pima(tau=0.01).model
     key = next(iter(model.hyper))
-    curve = ev.sensitivity(model, key, [0.001, 0.01, 0.1, 1.0], "importance", seed=2, progress=False)
+    curve = zhat.sensitivity(model, key, [0.001, 0.01, 0.1, 1.0], "importance", seed=2, progress=False)
     found = dict(zip(curve.values, curve.log_evidence, strict=True))
     assert found[0.01] == pytest.approx(-257.2323, abs=0.02)
     assert found[1.0] == pytest.approx(-247.3033, abs=0.02)
@@ -35,7 +35,7 @@ def test_tau_of_the_pima_models_over_four_decades():
 
 def test_a_value_out_of_reach_gets_a_run_of_its_own():
     model = zoo.running_example().model
-    curve = ev.sensitivity(model, "xi", [0.0, 50.0], "importance", seed=3, progress=False)
+    curve = zhat.sensitivity(model, "xi", [0.0, 50.0], "importance", seed=3, progress=False)
     for value, log_z, se in zip(curve.values, curve.log_evidence, curve.se, strict=True):
         assert abs(log_z - zoo.running_example(xi=value).log_evidence) < 4.5 * se + 1e-9
 
@@ -44,37 +44,37 @@ def test_one_curve_against_another():
     """The Bayes factor of the two Pima models over tau."""
     values = [0.01, 0.1, 1.0]
     first, second = (
-        ev.sensitivity(zoo.pima(names).model, "tau", values, "importance", seed=i, progress=False)
+        zhat.sensitivity(zoo.pima(names).model, "tau", values, "importance", seed=i, progress=False)
         for i, names in enumerate((("NP", "PGC", "BMI", "DP"), ("NP", "PGC", "BMI", "DP", "AGE")))
     )
     factor, error = first.against(second)
     known = np.array([2.6260, 0.2594])
     assert np.abs((factor[[0, 2]] - known) / np.hypot(error[[0, 2]], 0.0005)).max() < 4.5
     assert factor[0] > factor[1] > factor[2]
-    other = ev.sensitivity(zoo.running_example().model, "b0", values, "importance", seed=5, progress=False)
+    other = zhat.sensitivity(zoo.running_example().model, "b0", values, "importance", seed=5, progress=False)
     with pytest.raises(BadInput, match="different data"):
         first.against(other)
     with pytest.raises(BadInput, match="different values"):
-        first.against(ev.sensitivity(zoo.pima().model, "tau", [0.5, 1.0], "importance", seed=6, progress=False))
+        first.against(zhat.sensitivity(zoo.pima().model, "tau", [0.5, 1.0], "importance", seed=6, progress=False))
 
 
 def test_bad_input_gets_a_sentence():
     model = zoo.running_example().model
     with pytest.raises(BadInput, match="no hyperparameter 'rate'"):
-        ev.sensitivity(model, "rate", [1.0, 2.0])
+        zhat.sensitivity(model, "rate", [1.0, 2.0])
     with pytest.raises(BadInput, match="at least two different"):
-        ev.sensitivity(model, "b0", [1.0, 1.0])
+        zhat.sensitivity(model, "b0", [1.0, 1.0])
     with pytest.raises(BadType, match="takes a Model"):
-        ev.sensitivity(3, "b0", [1.0, 2.0])
+        zhat.sensitivity(3, "b0", [1.0, 2.0])
 
 
 def test_the_picture(tmp_path):
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
 
-    from evidentia.report.sensitivity_curve import sensitivity_curve
+    from zhat.report.pictures.sensitivity_curve import sensitivity_curve
 
-    curve = ev.sensitivity(zoo.running_example().model, "b0", [1.0, 2.0, 4.0], "importance", seed=4, progress=False)
+    curve = zhat.sensitivity(zoo.running_example().model, "b0", [1.0, 2.0, 4.0], "importance", seed=4, progress=False)
     figure = Figure()
     ax = sensitivity_curve(curve, figure.subplots())
     assert ax.get_xlabel() == "b0"

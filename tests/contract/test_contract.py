@@ -17,13 +17,13 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.model import Offer
-from evidentia.result import Kind, Level
-from evidentia.zoo._gibbs import gamma_block, normal_block, normal_vector_block
+import zhat
+from zhat import zoo
+from zhat.model.model import Offer
+from zhat.results.estimate import Kind, Level
+from zhat.zoo.parts.gibbs import gamma_block, normal_block, normal_vector_block
 
-METHODS = list(ev.methods())
+METHODS = list(zhat.methods.registry())
 # What every model of these tests offers; only for a method that needs more must a model be built to know whether it does.
 ALL_OFFER = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD, Offer.GRADIENT})
 Z_LIMIT = 4.5
@@ -55,12 +55,12 @@ LAPLACE_ERRORS = {"E1": 0.0, "E3a": -0.0300, "E4": -0.0069, "E9a": 0.0, "E9b": 0
 
 
 @cache
-def run(method: str, id: str, seed: int) -> ev.Evidence:
-    return ev.evidence(zoo.example(id).model, method, seed=seed, progress=False)
+def run(method: str, id: str, seed: int) -> zhat.Evidence:
+    return zhat.evidence(zoo.example(id).model, method, seed=seed, progress=False)
 
 
 def can_take(method, id):
-    needs = ev.methods()[method].needs
+    needs = zhat.methods.registry()[method].needs
     return needs <= ALL_OFFER or needs <= zoo.example(id).model.offers
 
 
@@ -152,7 +152,7 @@ MU_BLOCK = normal_block("mu", mu_moments)
 def shiftable():
     y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
     prior = {"mu": dist.Normal(0.0, 2.0)}
-    return ev.Model(shifted_likelihood, prior, data=(y, np.float64(0.0)), name="shiftable", conditionals=[MU_BLOCK])
+    return zhat.Model(shifted_likelihood, prior, data=(y, np.float64(0.0)), name="shiftable", conditionals=[MU_BLOCK])
 
 
 together = pytest.mark.xdist_group("metamorphic")
@@ -163,8 +163,8 @@ together = pytest.mark.xdist_group("metamorphic")
 @pytest.mark.parametrize("shift", [3.7, -1e6, 1e6])
 def test_shifting_the_log_likelihood_shifts_the_evidence(method, shift):
     model = shiftable()
-    plain = ev.evidence(model, method, seed=5, progress=False)
-    moved = ev.evidence(model.with_data((model.data[0], np.float64(shift))), method, seed=5, progress=False)
+    plain = zhat.evidence(model, method, seed=5, progress=False)
+    moved = zhat.evidence(model.with_data((model.data[0], np.float64(shift))), method, seed=5, progress=False)
     assert moved.log_evidence - plain.log_evidence == pytest.approx(shift, abs=1e-9 * max(1.0, abs(shift)))
     assert moved.error == (None if plain.error is None else pytest.approx(plain.error, rel=1e-6))
     assert moved.status.level is plain.status.level
@@ -175,8 +175,8 @@ def test_shifting_the_log_likelihood_shifts_the_evidence(method, shift):
 def test_a_likelihood_of_one_gives_an_evidence_of_one(method):
     block = normal_vector_block("x", 2, lambda params, beta, data, hyper: (jnp.zeros(2), jnp.eye(2)))
     prior = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)}
-    model = ev.Model(lambda p: 0.0 * p["x"][0], prior, name="flat", conditionals=[block])
-    result = ev.evidence(model, method, seed=1, progress=False)
+    model = zhat.Model(lambda p: 0.0 * p["x"][0], prior, name="flat", conditionals=[block])
+    result = zhat.evidence(model, method, seed=1, progress=False)
     assert result.status.is_ok
     assert abs(result.log_evidence) <= Z_LIMIT * result.error + 1e-9
 
@@ -185,7 +185,7 @@ def test_a_likelihood_of_one_gives_an_evidence_of_one(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_no_data_gives_an_evidence_of_one(method):
     model = shiftable().with_data((np.empty(0), np.float64(0.0)))
-    result = ev.evidence(model, method, seed=1, progress=False)
+    result = zhat.evidence(model, method, seed=1, progress=False)
     assert result.status.is_ok
     assert abs(result.log_evidence) <= Z_LIMIT * result.error + 1e-9
 
@@ -194,7 +194,7 @@ def test_no_data_gives_an_evidence_of_one(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_seed_gives_the_same_digits_and_another_seed_others(method):
     model = zoo.example(correlated_id(method)).model
-    first, again, other = (ev.evidence(model, method, seed=s, progress=False) for s in (7, 7, 8))
+    first, again, other = (zhat.evidence(model, method, seed=s, progress=False) for s in (7, 7, 8))
     assert first.log_evidence == again.log_evidence
     assert first.log_evidence_se == again.log_evidence_se
     assert first.diagnostics == again.diagnostics
@@ -207,14 +207,14 @@ def test_an_unused_parameter_changes_nothing(method):
     y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
     prior = {"mu": dist.Normal(0.0, 2.0), "unused": dist.Gamma(2.0, 1.0)}
     unused = gamma_block("unused", lambda beta, data, hyper: 2.0, lambda params, beta, data, hyper: 1.0)
-    model = ev.Model(
+    model = zhat.Model(
         lambda p, data: jnp.sum(dist.Normal(p["mu"], 1.0).log_prob(data[0])),
         prior,
         data=(y,),
         name="unused parameter",
         conditionals=[MU_BLOCK, unused],
     )
-    result = ev.evidence(model, method, seed=3, progress=False)
+    result = zhat.evidence(model, method, seed=3, progress=False)
     if method in NEVER_OK_HERE:
         assert not result.status.is_ok
         return
@@ -227,7 +227,7 @@ def test_an_unused_parameter_changes_nothing(method):
 def test_permuting_data_and_parameters_changes_nothing_beyond_the_error(method):
     example = zoo.example(correlated_id(method))
     x, y = (np.asarray(a)[::-1] for a in example.model.data)
-    permuted = ev.evidence(example.model.with_data((x, y)), method, seed=4, progress=False)
+    permuted = zhat.evidence(example.model.with_data((x, y)), method, seed=4, progress=False)
     if method in NEVER_OK_HERE:
         assert not permuted.status.is_ok
         return
@@ -243,7 +243,7 @@ def test_a_result_carries_what_is_needed_to_defend_it(method):
     assert result.seed == 1
     assert result.cost.n_likelihood > 0
     assert 0.0 <= result.cost.compile_seconds <= result.cost.seconds
-    assert result.cites and set(result.versions) >= {"evidentia", "jax", "numpy"}
+    assert result.cites and set(result.versions) >= {"zhat", "jax", "numpy"}
     assert result.data_id == zoo.example(id).model.data_id
     assert result.status.level is not Level.FAILED
     assert math.isfinite(result.log_evidence)

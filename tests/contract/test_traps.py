@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
+import zhat
+from zhat import zoo
 
 # Methods that walk the whole path take part where that is short.
 WALKS = ("smc", "ais")
@@ -19,7 +19,7 @@ FEW = ("S5", "S7", "S10")
 CELLS = [
     (method, id)
     for id in zoo.S_IDS
-    for method, cls in ev.methods().items()
+    for method, cls in zhat.methods.registry().items()
     if cls.needs <= zoo.example(id).model.offers and (method not in WALKS or id in QUICK_FOR_WALKS)
 ]
 
@@ -32,7 +32,7 @@ def marks(method, id):
 @pytest.mark.parametrize(("method", "id"), [pytest.param(m, i, id=f"{i}-{m}", marks=marks(m, i)) for m, i in CELLS])
 def test_a_trap_is_answered_rightly_or_flagged(method, id):
     example = zoo.example(id)
-    result = ev.evidence(example.model, method, seed=11, progress=False)
+    result = zhat.evidence(example.model, method, seed=11, progress=False)
     if result.status.is_ok:
         assert abs(result.log_evidence - example.log_evidence) <= 4.5 * result.error + 1e-9
     else:
@@ -43,6 +43,6 @@ def test_a_trap_is_answered_rightly_or_flagged(method, id):
 @pytest.mark.xdist_group("S10")
 def test_a_constant_likelihood_is_exact_where_nothing_is_proposed():
     for method in ("prior-mean", "smc"):
-        result = ev.evidence(zoo.example("S10").model, method, seed=1, progress=False)
+        result = zhat.evidence(zoo.example("S10").model, method, seed=1, progress=False)
         assert result.log_evidence == pytest.approx(zoo.example("S10").log_evidence, abs=1e-12)
         assert result.log_evidence_se == 0.0

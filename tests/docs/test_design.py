@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "evidentia"
+SOURCE = ROOT / "src" / "zhat"
 
 
 def test_the_drawing_of_the_house_is_the_house():

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-import evidentia as ev
-from evidentia.cli import main
-from evidentia.methods._base import registry
+import zhat
+from zhat.cli import main
+from zhat.methods._base import registry
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -47,7 +47,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     for kind, code in BLOCK.findall(page.read_text(encoding="utf-8")):
         if kind == "python" and page.name in ON_A_CLUSTER:
             compile(code, page.name, "exec")
-            assert all(hasattr(ev, name) for name in re.findall(r"\bev\.(\w+)", code))
+            assert all(hasattr(zhat, name) for name in re.findall(r"\bzhat\.(\w+)", code))
         elif kind == "python":
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
@@ -58,14 +58,14 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         else:
             for line in code.splitlines():
                 program, *words = shlex.split(line.removeprefix("$ "))
-                assert program == "evidentia"
+                assert program == "zhat"
                 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                     assert main(words) == 0, line
 
 
 def test_the_reference_has_every_public_name():
     text = (DOCS / "reference.md").read_text(encoding="utf-8")
-    assert [name for name in (*ev.__all__, *ev.plots.__all__) if not re.search(rf"\b{name}\b", text)] == []
+    assert [name for name in (*zhat.__all__, *zhat.plots.__all__) if not re.search(rf"\b{name}\b", text)] == []
 
 
 def test_every_method_is_in_the_decision_table_or_warned_of():
@@ -75,7 +75,7 @@ def test_every_method_is_in_the_decision_table_or_warned_of():
 
 
 def test_every_command_is_on_its_page():
-    from evidentia.cli.main import COMMANDS
+    from zhat.cli.main import COMMANDS
 
     text = (DOCS / "howto" / "command_line.md").read_text(encoding="utf-8")
     names = [command.__name__.rsplit(".", 1)[1] for command in COMMANDS]
@@ -84,18 +84,18 @@ def test_every_command_is_on_its_page():
 
 def test_every_picture_is_on_its_page():
     text = (DOCS / "howto" / "pictures.md").read_text(encoding="utf-8")
-    assert [name for name in ev.plots.__all__ if f"`{name}`" not in text] == []
+    assert [name for name in zhat.plots.__all__ if f"`{name}`" not in text] == []
 
 
 def test_every_schema_is_on_its_page():
-    from evidentia.cli.schema import SCHEMAS
+    from zhat.cli.commands.schema import SCHEMAS
 
     text = (DOCS / "json.md").read_text(encoding="utf-8")
     assert [name for name in SCHEMAS.values() if f"schemas/{name}.json" not in text] == []
 
 
 def test_exit_codes_are_those_of_the_program():
-    from evidentia.cli.exits import Exit
+    from zhat.cli.exits import Exit
 
     text = (DOCS / "howto" / "command_line.md").read_text(encoding="utf-8")
     shown = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}

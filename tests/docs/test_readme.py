@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from evidentia.cli import main
-from evidentia.cli.methods import BEGIN, END, markdown_table
+from zhat.cli import main
+from zhat.cli.commands.methods import BEGIN, END, markdown_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def test_tables_of_methods_are_up_to_date(page):
 
 def test_its_command_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (line,) = re.findall(r"^\$ evidentia (.*)$", README, re.MULTILINE)
+    (line,) = re.findall(r"^\$ zhat (.*)$", README, re.MULTILINE)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         assert main(shlex.split(line)) == 0
     assert (tmp_path / "pima.html").is_file()

@@ -20,8 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 
-import evidentia as ev
-from evidentia import zoo
+import zhat
+from zhat import zoo
 
 FILE = Path(__file__).with_name("digits.json")
 RELATIVE = 1e-9
@@ -43,7 +43,7 @@ def black_box(shift: float = 0.0):
         return np.sum(-0.5 * ((y - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2 * np.pi), axis=1) + shift
 
     prior = {"mu": dist.Normal(0.0, 10.0), "sigma": dist.HalfNormal(5.0)}
-    return ev.Model.black_box(log_likelihood, prior, batched=True, name="black-box")
+    return zhat.Model.black_box(log_likelihood, prior, batched=True, name="black-box")
 
 
 def model_named(id: str):
@@ -64,60 +64,67 @@ def of_evidence(result) -> dict:
 
 
 def method_cells():
-    from evidentia.methods._base import method_named
+    from zhat.methods._base import method_named
 
-    for name, cls in ev.methods().items():
+    for name, cls in zhat.methods.registry().items():
         for id in (*MODELS, "black-box"):
             model = model_named(id)
             if cls.needs <= model.offers:
                 settings = SMALL.get(name, {})
-                yield f"{name}/{id}", lambda name=name, model=model, settings=settings: of_evidence(
-                    ev.evidence(model, method_named(name, settings), seed=SEED, progress=False)
+                yield (
+                    f"{name}/{id}",
+                    lambda name=name, model=model, settings=settings: of_evidence(
+                        zhat.evidence(model, method_named(name, settings), seed=SEED, progress=False)
+                    ),
                 )
     for id in (*MODELS, "black-box"):
-        yield f"default/{id}", lambda id=id: of_evidence(ev.evidence(model_named(id), seed=SEED, progress=False))
-    yield "default-repeats/E3a", lambda: of_evidence(ev.evidence(model_named("E3a"), seed=SEED, repeats=3, progress=False))
+        yield f"default/{id}", lambda id=id: of_evidence(zhat.evidence(model_named(id), seed=SEED, progress=False))
+    yield "default-repeats/E3a", lambda: of_evidence(zhat.evidence(model_named("E3a"), seed=SEED, repeats=3, progress=False))
 
 
 def variants():
     """Settings that a default does not reach: other kernels, replacements, schedules, proposals."""
-    from evidentia.sampling.constrained import FromPrior
-    from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
-    from evidentia.sampling.kernels.hmc import HMC
-    from evidentia.sampling.kernels.random_walk import RandomWalk
-    from evidentia.sampling.kernels.slice import Slice
+    from zhat.sampling.kernels.hmc import HMC
+    from zhat.sampling.kernels.random_walk import RandomWalk
+    from zhat.sampling.kernels.slice import Slice
+    from zhat.sampling.nested.moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
+    from zhat.sampling.nested.replacement import FromPrior
 
     for kernel in (HMC(), RandomWalk(), Slice()):
         name = type(kernel).__name__
         for id in ("E2", "E12"):
-            yield f"smc-{name}/{id}", ev.SMC(n_particles=400, kernels=(kernel,)), id
+            yield f"smc-{name}/{id}", zhat.SMC(n_particles=400, kernels=(kernel,)), id
     for way in (FromPrior(), ConstrainedSlice(), ConstrainedWalk(), ConstrainedCrankNicolson()):
         name = type(way).__name__
         for id in ("E2", "S2"):
-            yield f"nested-{name}/{id}", ev.NestedSampling(n_live=100, replacement=way), id
+            yield f"nested-{name}/{id}", zhat.NestedSampling(n_live=100, replacement=way), id
 
 
 def variant_cells():
     for name, method, id in (*variants(), *tempering_variants()):
-        yield name, lambda method=method, id=id: of_evidence(ev.evidence(model_named(id), method, seed=SEED, progress=False))
+        yield name, lambda method=method, id=id: of_evidence(zhat.evidence(model_named(id), method, seed=SEED, progress=False))
 
 
 def tempering_variants():
     """Paths through the tempering room that defaults do not take, and many dimensions."""
-    from evidentia.sampling.climb import Climb
-    from evidentia.sampling.kernels.gibbs import Gibbs
-    from evidentia.sampling.path import FixedLadder, PowerLadder
+    from zhat.sampling.kernels.gibbs import Gibbs
+    from zhat.sampling.tempering.ladder_settings import LadderChains
+    from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder
 
     gibbs = (Gibbs(model_named("E2").conditionals),)
-    climb = Climb(n_chains=100, n_kept=5)
-    yield "power-posterior-gibbs-ladder/E2", ev.PowerPosterior(climb=climb, schedule=PowerLadder(12, 5.0), kernels=gibbs), "E2"
-    yield "stepping-stone-fixed/E12", ev.SteppingStone(climb=climb, schedule=FixedLadder((0.0, 0.01, 0.1, 0.4, 1.0))), "E12"
-    yield "ais-gibbs/E2", ev.AIS(n_particles=200, schedule=PowerLadder(40, 4.0), kernels=gibbs), "E2"
-    yield "smc-waste-free/E12", ev.SMC(n_particles=400, waste_free=True), "E12"
-    yield "smc/unequal-modes-20", ev.SMC(n_particles=1000), "unequal-modes-20"
-    yield "nested/gaussian-20", ev.NestedSampling(n_live=100), "gaussian-20"
-    yield "nested/unequal-modes-30", ev.NestedSampling(n_live=100), "unequal-modes-30"
-    yield "importance/small-mode-10", ev.Importance(n_draws=5000), "small-mode-10"
+    chains = LadderChains(n_chains=100, n_kept=5)
+    yield (
+        "power-posterior-gibbs-ladder/E2",
+        zhat.PowerPosterior(chains=chains, schedule=PowerLadder(12, 5.0), kernels=gibbs),
+        "E2",
+    )
+    yield "stepping-stone-fixed/E12", zhat.SteppingStone(chains=chains, schedule=FixedLadder((0.0, 0.01, 0.1, 0.4, 1.0))), "E12"
+    yield "ais-gibbs/E2", zhat.AIS(n_particles=200, schedule=PowerLadder(40, 4.0), kernels=gibbs), "E2"
+    yield "smc-waste-free/E12", zhat.SMC(n_particles=400, waste_free=True), "E12"
+    yield "smc/unequal-modes-20", zhat.SMC(n_particles=1000), "unequal-modes-20"
+    yield "nested/gaussian-20", zhat.NestedSampling(n_live=100), "gaussian-20"
+    yield "nested/unequal-modes-30", zhat.NestedSampling(n_live=100), "unequal-modes-30"
+    yield "importance/small-mode-10", zhat.Importance(n_draws=5000), "small-mode-10"
     yield "default/S1-d5", None, "S1-d5"
 
 
@@ -131,11 +138,13 @@ def linear_family():
         return dist.Normal(data["x"] @ (params["theta"] * mask), 1.0).log_prob(data["y"]).sum()
 
     prior = {"theta": dist.Normal(0.0, 1.0).expand([4]).to_event(1)}
-    return ev.Subsets(ev.Model(log_likelihood, prior, data={"x": x, "y": y, "mask": np.ones(3)}, name="linear"), ("a", "b", "c"))
+    return zhat.Subsets(
+        zhat.Model(log_likelihood, prior, data={"x": x, "y": y, "mask": np.ones(3)}, name="linear"), ("a", "b", "c")
+    )
 
 
 def sandwich():
-    found = ev.sandwich(model_named("E2"), seed=SEED, progress=False)
+    found = zhat.sandwich(model_named("E2"), seed=SEED, progress=False)
     return {"lower": found.lower, "upper": found.upper, "level": found.status.level.value, "n_likelihood": found.n_likelihood}
 
 
@@ -150,28 +159,34 @@ def search():
 
 
 def jump():
-    found = ev.jump({"E3a": model_named("E3a"), "E3b": model_named("E3b")}, seed=SEED, progress=False)
-    return {**{f"probability_{name}": float(v) for name, v in zip(found.names, found.probabilities, strict=True)}, "level": found.status.level.value}
+    found = zhat.jump({"E3a": model_named("E3a"), "E3b": model_named("E3b")}, seed=SEED, progress=False)
+    return {
+        **{f"probability_{name}": float(v) for name, v in zip(found.names, found.probabilities, strict=True)},
+        "level": found.status.level.value,
+    }
 
 
 def sensitivity():
-    found = ev.sensitivity(zoo.running_example().model, "b0", [0.5, 1.0, 2.0], "importance", seed=SEED, progress=False)
+    found = zhat.sensitivity(zoo.running_example().model, "b0", [0.5, 1.0, 2.0], "importance", seed=SEED, progress=False)
     return {f"log_evidence_{i}": float(v) for i, v in enumerate(found.log_evidence)}
 
 
 def comparison():
-    found = ev.compare({"E3a": model_named("E3a"), "other": model_named("E3a").with_data(model_named("E3a").data, name="b")},
-                       seed=SEED, progress=False)
+    found = zhat.compare(
+        {"E3a": model_named("E3a"), "other": model_named("E3a").with_data(model_named("E3a").data, name="b")},
+        seed=SEED,
+        progress=False,
+    )
     pair = found.log_bayes_factor("E3a", "other")
     return {"log_bayes_factor": pair.value, "se": pair.se}
 
 
 def threshold_walk():
-    from evidentia.numerics.nested import log_evidence, log_volumes
-    from evidentia.sampling.loop import Loop
-    from evidentia.sampling.nested_run import SmallContribution, run_nested
-    from evidentia.seeding import Key
-    from evidentia.studies.friel_wyse.threshold_moves import ThresholdWalk
+    from zhat.numerics.nested import log_evidence, log_volumes
+    from zhat.sampling.backend.loop import Loop
+    from zhat.sampling.nested.run import SmallContribution, run_nested
+    from zhat.seeding import Key
+    from zhat.studies.friel_wyse.samplers.threshold_moves import ThresholdWalk
 
     loop = Loop(None, False)
     run = run_nested(model_named("E12"), 60, 1, ThresholdWalk(5, 2.0), SmallContribution(1e-4), Key(SEED), loop)
@@ -215,7 +230,9 @@ def main() -> int:
         now = run()
         print(name, now, flush=True)
         if name in known and not chosen.write:
-            moved += [f"{name} {key}: {known[name].get(key)} -> {now[key]}" for key in now if not same(known[name].get(key), now[key])]
+            moved += [
+                f"{name} {key}: {known[name].get(key)} -> {now[key]}" for key in now if not same(known[name].get(key), now[key])
+            ]
         elif not chosen.write:
             moved.append(f"{name}: not in {FILE.name}")
         known[name] = now

@@ -10,23 +10,23 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.methods import annealed
-from evidentia.methods.annealed import AIS, every_other, given_rungs, kernels_for, upper_spread
-from evidentia.numerics.weights import Weights
-from evidentia.result import Kind
-from evidentia.sampling.annealing import Walk, path_log_weights, walk
-from evidentia.sampling.annealing_plan import Map, Station, measured, untuned_plan
-from evidentia.sampling.evaluate import prior_draws
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.loop import Budget, Loop
-from evidentia.sampling.path import ON_SUPPORT, AdaptiveESS, FixedLadder, PowerLadder
-from evidentia.sandwich import gap_status, upper_from
-from evidentia.seeding import Key
-from evidentia.storage import load_evidence
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.methods import annealed
+from zhat.methods.annealed import AIS, every_other, given_rungs, kernels_for, upper_spread
+from zhat.numerics.weights import Weights
+from zhat.results.estimate import Kind
+from zhat.results.storage import load_evidence
+from zhat.run.sandwich import gap_status, upper_from
+from zhat.sampling.backend.evaluation import prior_draws
+from zhat.sampling.backend.loop import Budget, Loop
+from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.tempering.lineages import Walk, path_log_weights, walk
+from zhat.sampling.tempering.path_survey import PathSurvey, Station, measured, untuned_plan
+from zhat.sampling.tempering.schedules import ON_SUPPORT, AdaptiveESS, FixedLadder, PowerLadder
+from zhat.seeding import Key
 
 
 def quiet() -> Loop:
@@ -75,7 +75,7 @@ def test_the_step_onto_the_support_is_a_rung_of_its_own_and_has_no_length():
     assert distance[1] == 0.0
     station = Station(1.0, np.zeros(1), np.eye(1), CrankNicolson(), 1.0)
     record = Walk(np.array([0.0, ON_SUPPORT, 1.0]), np.zeros((2, 5)), np.zeros((5, 1)), np.zeros(5), np.ones(1), 1).record()
-    rungs = Map(record, (station,), at, distance).rungs(8)
+    rungs = PathSurvey(record, (station,), at, distance).rungs(8)
     assert len(rungs) == 10
     assert rungs[1] == ON_SUPPORT
     assert np.all(np.diff(rungs) > 0)
@@ -85,7 +85,7 @@ def test_rungs_of_a_map_are_at_equal_distances_and_tuned_between_its_stations():
     record = Walk(np.array([0.0, 1.0]), np.zeros((1, 5)), np.zeros((5, 1)), np.zeros(5), np.empty(0), 1).record()
     seen = ((0.5, 4.0, 0.9), (1.0, 1.0, 0.5))
     stations = tuple(Station(b, np.array([b]), np.array([[v]]), CrankNicolson(), scale) for b, v, scale in seen)
-    path = Map(record, stations, np.array([0.0, 0.5, 1.0]), np.array([0.0, 3.0, 4.0]))
+    path = PathSurvey(record, stations, np.array([0.0, 0.5, 1.0]), np.array([0.0, 3.0, 4.0]))
     assert path.rungs(3) == pytest.approx([0.0, 1 / 6, 1 / 3, 0.5, 1.0])
     plan = path.plan(np.array([0.0, 0.25, 0.75, 1.0]), 1)
     assert plan.tuning.mean[:, 0, 0] == pytest.approx([0.5, 0.75])
@@ -115,14 +115,14 @@ def test_the_walk_up_and_the_walk_down_average_to_z_and_to_one_over_z():
         up = Weights.of(walk(model, plan, prior_draws(model, 20_000, Key(1), quiet()), 5000, Key(2), quiet()).log_weights)
         long = untuned_plan(np.array([0.0, 1.0, 1.0 + 1e-12, 1.0]), Gibbs(model.conditionals), 50)  # many sweeps at the posterior
         settled = walk(model, long, prior_draws(model, 20_000, Key(3), quiet()), 5000, Key(4), quiet())
-        start = ev.records.Draws(settled.position, settled.log_likelihood[-1], settled.log_prior, n_drawn=20_000)
+        start = zhat.records.Draws(settled.position, settled.log_likelihood[-1], settled.log_prior, n_drawn=20_000)
         down = Weights.of(walk(model, plan.backwards(), start, 5000, Key(5), quiet()).log_weights)
     assert abs(up.log_mean - example.log_evidence) < 4 * up.log_mean_se
     assert abs(-down.log_mean - example.log_evidence) < 4 * down.log_mean_se + 0.01
 
 
 def test_the_record_is_a_path_run_that_was_not_resampled_and_survives_storage(tmp_path):
-    result = ev.evidence(zoo.example("E1").model, AIS(n_particles=200), seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E1").model, AIS(n_particles=200), seed=1, progress=False)
     record = result.record
     assert not record.resampled and not record.settled and record.complete
     values = np.concatenate(record.log_likelihood)
@@ -135,9 +135,9 @@ def test_the_record_is_a_path_run_that_was_not_resampled_and_survives_storage(tm
 
 def test_nothing_is_compiled_twice_for_other_seeds():
     model = zoo.example("E12").model
-    ev.evidence(model, "ais", seed=1, progress=False)
+    zhat.evidence(model, "ais", seed=1, progress=False)
     before = dict(model.core.traces)
-    ev.evidence(model, "ais", seed=2, progress=False)
+    zhat.evidence(model, "ais", seed=2, progress=False)
     after = dict(model.core.traces)
     assert {k: v for k, v in after.items() if k[0] == "anneal"} == {k: v for k, v in before.items() if k[0] == "anneal"}
 
@@ -154,7 +154,7 @@ def test_gibbs_sweeps_move_a_model_with_conditionals():
 def test_the_reviews_ladder_with_gibbs_sweeps_on_the_reviews_models(id):
     example = zoo.example(id)
     method = AIS(schedule=PowerLadder(100, 5.0), n_sweeps=5)
-    result = ev.evidence(example.model, method, seed=1, progress=False)
+    result = zhat.evidence(example.model, method, seed=1, progress=False)
     assert result.status.is_ok, result.explain()
     assert result.diagnostics["n_rungs"] == 100
     assert abs(result.log_evidence - example.log_evidence) < 4 * result.log_evidence_se
@@ -162,17 +162,17 @@ def test_the_reviews_ladder_with_gibbs_sweeps_on_the_reviews_models(id):
 
 
 def test_it_says_that_it_is_a_lower_bound():
-    result = ev.evidence(zoo.example("E1").model, "ais", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E1").model, "ais", seed=1, progress=False)
     assert result.kind is Kind.LOWER_BOUND
     assert result.diagnostics["bound"] == "lower, in expectation"
     assert "lower bound" in result.explain()
-    both = ev.evidence(zoo.example("E1").model, "ais", seed=1, repeats=2, progress=False)
+    both = zhat.evidence(zoo.example("E1").model, "ais", seed=1, repeats=2, progress=False)
     assert both.kind is Kind.LOWER_BOUND and both.log_evidence_se is not None
 
 
 def test_a_schedule_that_asks_the_draws_is_walked_by_the_pilot():
     example = zoo.example("E3a")
-    result = ev.evidence(example.model, AIS(schedule=AdaptiveESS(0.98)), seed=2, progress=False)
+    result = zhat.evidence(example.model, AIS(schedule=AdaptiveESS(0.98)), seed=2, progress=False)
     assert abs(result.log_evidence - example.log_evidence) < 4 * result.log_evidence_se
 
 
@@ -182,13 +182,13 @@ def test_black_boxes_work():
     def log_likelihood(params):
         return -0.5 * np.sum((y[None] - params["theta"][:, None]) ** 2, axis=1) - 2.5 * np.log(2 * np.pi)
 
-    model = ev.Model.black_box(log_likelihood, {"theta": dist.Normal(0.0, 2.0)}, batched=True, name="black")
-    result = ev.evidence(model, AIS(n_particles=400), seed=1, progress=False)
+    model = zhat.Model.black_box(log_likelihood, {"theta": dist.Normal(0.0, 2.0)}, batched=True, name="black")
+    result = zhat.evidence(model, AIS(n_particles=400), seed=1, progress=False)
     assert abs(result.log_evidence - zoo.example("E1").log_evidence) < 4 * result.log_evidence_se
     with pytest.raises(BadInput, match="black box"):
-        from evidentia.sampling.kernels.hmc import HMC
+        from zhat.sampling.kernels.hmc import HMC
 
-        ev.evidence(model, AIS(kernels=(HMC(),)), seed=1, progress=False)
+        zhat.evidence(model, AIS(kernels=(HMC(),)), seed=1, progress=False)
 
 
 def test_a_rise_over_half_the_rungs_is_not_convergence():
@@ -200,19 +200,19 @@ def test_a_rise_over_half_the_rungs_is_not_convergence():
 
 def test_too_few_rungs_are_noticed():
     """One step from a wide prior to a sharp posterior: no number of lineages makes up for it."""
-    result = ev.evidence(zoo.example("E9a").model, AIS(schedule=FixedLadder((0.0, 0.5, 1.0))), seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E9a").model, AIS(schedule=FixedLadder((0.0, 0.5, 1.0))), seed=1, progress=False)
     assert not result.status.is_ok
     assert result.log_evidence_se is None
 
 
 def test_a_narrow_spike_is_seen_from_the_mode():
-    result = ev.evidence(zoo.example("S1-d5").model, "ais", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("S1-d5").model, "ais", seed=1, progress=False)
     if result.status.is_ok:
         assert abs(result.log_evidence - zoo.example("S1-d5").log_evidence) < 4 * result.log_evidence_se
 
 
 def test_a_budget_that_is_spent_hands_over_what_is_complete():
-    result = ev.evidence(zoo.example("E12").model, "ais", seed=1, progress=False, budget=Budget(likelihoods=25_000))
+    result = zhat.evidence(zoo.example("E12").model, "ais", seed=1, progress=False, budget=Budget(likelihoods=25_000))
     assert str(result.status) == "failed (budget)"
     assert math.isnan(result.log_evidence)
     assert result.record is not None and result.record.complete
@@ -256,12 +256,12 @@ def test_gaps_and_crossings():
 
 def test_real_data_give_a_heuristic_sandwich_around_the_truth():
     example = zoo.example("E2")
-    result = ev.sandwich(example.model, seed=1, progress=False)
+    result = zhat.sandwich(example.model, seed=1, progress=False)
     assert result.status.is_ok and not result.rigorous
     assert "heuristic" in result.explain()
     assert result.lower - 4 * result.lower_se < example.log_evidence < result.upper + 4 * result.upper_se
     assert result.gap == pytest.approx(result.upper - result.lower)
-    assert ev.sandwich(example.model, seed=1, progress=False).gap == result.gap
+    assert zhat.sandwich(example.model, seed=1, progress=False).gap == result.gap
 
 
 def test_simulated_data_give_rigorous_bounds_over_many_data_sets():
@@ -275,7 +275,7 @@ def test_simulated_data_give_rigorous_bounds_over_many_data_sets():
             kept.append(params["theta"] + rng.standard_normal(5))
             return kept[-1]
 
-        result = ev.sandwich(model, AIS(n_particles=200), simulate=simulate, seed=seed, progress=False)
+        result = zhat.sandwich(model, AIS(n_particles=200), simulate=simulate, seed=seed, progress=False)
         assert result.rigorous and result.simulated
         y = kept[0]
         covariance = np.eye(5) + 4.0
@@ -290,21 +290,21 @@ def test_exact_draws_can_be_given():
     example = zoo.example("E1")
     y = np.asarray(example.model.data)
     draws = y.sum() / 5.25 + np.random.default_rng(0).standard_normal(1000) / math.sqrt(5.25)
-    result = ev.sandwich(example.model, exact_draws={"theta": draws}, seed=1, progress=False)
+    result = zhat.sandwich(example.model, exact_draws={"theta": draws}, seed=1, progress=False)
     assert result.rigorous and not result.simulated
     assert abs(result.upper - example.log_evidence) < 4 * result.upper_se
 
 
 def test_a_sandwich_of_the_wrong_things_is_refused():
     model = zoo.example("E1").model
-    flat = ev.Model(lambda p: jnp.sum(0.0 * p["x"]), {"x": dist.Normal(0.0, 1.0)}, name="flat")
+    flat = zhat.Model(lambda p: jnp.sum(0.0 * p["x"]), {"x": dist.Normal(0.0, 1.0)}, name="flat")
     for call, error, words in (
-        (lambda: ev.sandwich("E1"), BadType, "takes a Model"),
-        (lambda: ev.sandwich(model, "smc"), BadType, "AIS"),
-        (lambda: ev.sandwich(model, simulate=3), BadType, "function"),
-        (lambda: ev.sandwich(flat, simulate=lambda p, rng: 0), BadInput, "takes no data"),
-        (lambda: ev.sandwich(model, simulate=lambda p, rng: 0, exact_draws={}), BadInput, "give one of them"),
-        (lambda: ev.sandwich(model, exact_draws={"mu": [1.0]}, seed=1, progress=False), BadInput, "parameters of"),
+        (lambda: zhat.sandwich("E1"), BadType, "takes a Model"),
+        (lambda: zhat.sandwich(model, "smc"), BadType, "AIS"),
+        (lambda: zhat.sandwich(model, simulate=3), BadType, "function"),
+        (lambda: zhat.sandwich(flat, simulate=lambda p, rng: 0), BadInput, "takes no data"),
+        (lambda: zhat.sandwich(model, simulate=lambda p, rng: 0, exact_draws={}), BadInput, "give one of them"),
+        (lambda: zhat.sandwich(model, exact_draws={"mu": [1.0]}, seed=1, progress=False), BadInput, "parameters of"),
     ):
         with pytest.raises(error, match=words):
             call()

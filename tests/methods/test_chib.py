@@ -11,18 +11,18 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Chib, zoo
-from evidentia.errors import BadInput, BadType, UnsupportedModel
-from evidentia.records import OrdinateRun
-from evidentia.result import Level
-from evidentia.zoo._gibbs import normal_block
+import zhat
+from zhat import Chib, zoo
+from zhat.errors import BadInput, BadType, UnsupportedModel
+from zhat.results.estimate import Level
+from zhat.results.records import OrdinateRun
+from zhat.zoo.parts.gibbs import normal_block
 
 PULL = np.array([0.5, -1.0, 0.3, 0.8])
 
 
 def run(model, method=None, seed=1, **more):
-    return ev.evidence(model, method or Chib(), seed=seed, progress=False, **more)
+    return zhat.evidence(model, method or Chib(), seed=seed, progress=False, **more)
 
 
 @cache
@@ -45,7 +45,7 @@ def coupled(coupling):
         return normal_block(names[i], moments)
 
     prior = {name: dist.Normal(0.0, 1.0) for name in names}
-    model = ev.Model(log_likelihood, prior, data=(couplings, PULL), conditionals=[block(i) for i in range(d)], name="coupled")
+    model = zhat.Model(log_likelihood, prior, data=(couplings, PULL), conditionals=[block(i) for i in range(d)], name="coupled")
     posterior = np.eye(d) + couplings
     exact = -0.5 * np.linalg.slogdet(posterior)[1] + 0.5 * PULL @ np.linalg.solve(posterior, PULL)
     return model, float(exact)
@@ -85,7 +85,7 @@ def test_the_reviews_examples(id):
 
 def test_the_answer_is_a_function_of_the_record_which_survives_storage(tmp_path):
     result = run(zoo.example("pine-density-friel_wyse-review").model, Chib(n_draws=200))
-    kept = ev.Evidence.load(result.save(tmp_path / "chib.json"))
+    kept = zhat.Evidence.load(result.save(tmp_path / "chib.json"))
     assert isinstance(kept.record, OrdinateRun)
     record = kept.record
     top = [np.max(factor[0]) for factor in record.log_up]
@@ -151,13 +151,13 @@ def test_mirrored_modes_are_noticed():
         return normal_block(name, moments)
 
     prior = {"a": dist.Normal(0.0, 1.0), "b": dist.Normal(0.0, 1.0)}
-    model = ev.Model(log_likelihood, prior, data=np.float64(1.5), conditionals=[block("a", "b"), block("b", "a")])
+    model = zhat.Model(log_likelihood, prior, data=np.float64(1.5), conditionals=[block("a", "b"), block("b", "a")])
     result = run(model)
     assert not result.status.is_ok and "chains-disagree" in str(result.status)
 
 
 def test_a_spent_budget_is_said():
-    result = run(zoo.example("E2").model, budget=ev.Budget(likelihoods=5000))
+    result = run(zoo.example("E2").model, budget=zhat.Budget(likelihoods=5000))
     assert result.status.level is Level.FAILED and "budget" in str(result.status)
 
 

@@ -9,19 +9,19 @@ import numpyro.distributions as dist
 import pytest
 from scipy import stats
 
-import evidentia as ev
-from evidentia import ChibJeliazkov, zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.methods.chib_jeliazkov import _log_acceptance
-from evidentia.records import OrdinateRun
-from evidentia.result import Level
-from evidentia.sampling.transitions import Independent, Walk, conditional_moments, moments
+import zhat
+from zhat import ChibJeliazkov, zoo
+from zhat.errors import BadInput, BadType
+from zhat.methods.chib_jeliazkov import _log_acceptance
+from zhat.results.estimate import Level
+from zhat.results.records import OrdinateRun
+from zhat.sampling.chains.transitions import Independent, Walk, conditional_moments, moments
 
 TWO_BLOCKS = (("intercept",), ("slope",))
 
 
 def run(model, method=None, seed=1, **more):
-    return ev.evidence(model, method or ChibJeliazkov(), seed=seed, progress=False, **more)
+    return zhat.evidence(model, method or ChibJeliazkov(), seed=seed, progress=False, **more)
 
 
 def right(result, truth):
@@ -147,13 +147,13 @@ def test_black_boxes(blocks):
 
     prior = {"intercept": dist.Normal(0.0, 2.0), "slope": dist.Normal(0.0, 2.0)}
     data = tuple(np.asarray(a) for a in example.model.data)
-    model = ev.Model.black_box(log_likelihood, prior, batched=True, data=data)
+    model = zhat.Model.black_box(log_likelihood, prior, batched=True, data=data)
     assert right(run(model, ChibJeliazkov(blocks=blocks)), example.log_evidence)
 
 
 def test_the_record_survives_storage(tmp_path):
     result = run(zoo.example("E12").model, ChibJeliazkov(n_draws=100))
-    kept = ev.Evidence.load(result.save(tmp_path / "cj.json")).record
+    kept = zhat.Evidence.load(result.save(tmp_path / "cj.json")).record
     for name in ("points", "log_likelihood", "log_prior", "log_exact"):
         np.testing.assert_array_equal(getattr(kept, name), getattr(result.record, name))
     for name in ("log_up", "log_down"):
@@ -179,7 +179,7 @@ def test_modes_that_chains_do_not_cross_are_noticed(id):
 
 
 def test_a_spent_budget_is_said():
-    result = run(zoo.example("E12").model, budget=ev.Budget(likelihoods=5000))
+    result = run(zoo.example("E12").model, budget=zhat.Budget(likelihoods=5000))
     assert result.status.level is Level.FAILED and "budget" in str(result.status)
 
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.methods.harmonic import HarmonicMean, _status, harmonic_mean, harmonic_sums
-from evidentia.records import Draws
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.methods.harmonic import HarmonicMean, _status, harmonic_mean, harmonic_sums
+from zhat.results.records import Draws
 
 
 def draws(log_likelihood, n_chains=1):
@@ -42,7 +42,7 @@ def test_sums_by_hand():
 
 
 def test_a_constant_likelihood_is_exact():
-    result = ev.evidence(zoo.example("S10").model, "harmonic-mean", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("S10").model, "harmonic-mean", seed=1, progress=False)
     assert result.status.is_ok
     assert result.log_evidence == pytest.approx(3.7, abs=1e-12)
     assert result.log_evidence_se == 0.0
@@ -53,7 +53,7 @@ def test_a_prior_wider_than_the_data_is_flagged(ratio):
     """Normal mean with prior sd `ratio` times the likelihood's: the variance is infinite beyond 1."""
     model = zoo.example("E1").model.with_hyper({"scale": ratio / math.sqrt(5.0)})
     for seed in range(3):
-        result = ev.evidence(model, "harmonic-mean", seed=seed, progress=False)
+        result = zhat.evidence(model, "harmonic-mean", seed=seed, progress=False)
         assert not result.status.is_ok
         assert result.log_evidence_se is None
         assert all(reason.sentence.rstrip(".")[-1] for reason in result.status.reasons)
@@ -63,13 +63,13 @@ def test_a_prior_tighter_than_the_data_is_believed_and_right():
     model = zoo.example("E1").model
     y, tau2 = np.asarray(model.data), 0.01
     truth = -0.5 * (5 * math.log(2 * math.pi) + math.log(1 + 5 * tau2) + y @ y - tau2 * y.sum() ** 2 / (1 + 5 * tau2))
-    result = ev.evidence(model.with_hyper({"scale": 0.1}), "harmonic-mean", seed=1, progress=False)
+    result = zhat.evidence(model.with_hyper({"scale": 0.1}), "harmonic-mean", seed=1, progress=False)
     assert result.status.is_ok, result.explain()
     assert abs(result.log_evidence - truth) < 4 * result.log_evidence_se
 
 
 def test_zero_likelihood_on_part_of_the_prior_is_flagged():
-    result = ev.evidence(zoo.example("S5").model, "harmonic-mean", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("S5").model, "harmonic-mean", seed=1, progress=False)
     assert "zero-likelihood" in [reason.code for reason in result.status.reasons]
 
 

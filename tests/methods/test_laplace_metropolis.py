@@ -7,19 +7,19 @@ import math
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.methods.laplace_metropolis import (
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.methods.laplace_metropolis import (
     Curvature,
     LaplaceMetropolis,
     SampleCovariance,
     best_of_each_chain,
     laplace_at,
 )
-from evidentia.records import Draws
-from evidentia.result import Kind
-from evidentia.sampling.kernels.gibbs import Gibbs
+from zhat.results.estimate import Kind
+from zhat.results.records import Draws
+from zhat.sampling.kernels.gibbs import Gibbs
 
 # Laplace - exact, in the unconstrained coordinates.
 KNOWN_ERRORS = {"E1": 0.0, "E3a": -0.0300, "E4": -0.0069, "E11": -0.0251}
@@ -41,7 +41,7 @@ def test_the_best_draw_of_each_chain():
 @pytest.mark.parametrize("id", KNOWN_ERRORS)
 def test_it_makes_laplaces_known_error_within_the_noise_of_the_sample(id):
     example = zoo.example(id)
-    result = ev.evidence(example.model, "laplace-metropolis", seed=1, progress=False)
+    result = zhat.evidence(example.model, "laplace-metropolis", seed=1, progress=False)
     assert result.kind is Kind.APPROXIMATION
     assert result.log_evidence_se is None and result.no_se_because
     assert result.status.is_ok, result.explain()
@@ -52,7 +52,7 @@ def test_it_makes_laplaces_known_error_within_the_noise_of_the_sample(id):
 
 def test_in_ten_dimensions_the_best_draw_is_below_the_mode_by_what_it_says():
     example = zoo.example("E9a")
-    result = ev.evidence(example.model, "laplace-metropolis", seed=1, progress=False)
+    result = zhat.evidence(example.model, "laplace-metropolis", seed=1, progress=False)
     short = result.diagnostics["short_of_top"]
     assert 0.2 < short < 2.0
     assert result.log_evidence == pytest.approx(example.log_evidence - short, abs=1e-8)  # exactly Gaussian: nothing else is wrong
@@ -60,7 +60,7 @@ def test_in_ten_dimensions_the_best_draw_is_below_the_mode_by_what_it_says():
 
 def test_the_covariance_of_the_draws_instead_of_the_curvature():
     example = zoo.example("E1")
-    result = ev.evidence(example.model, LaplaceMetropolis(spread=SampleCovariance()), seed=1, progress=False)
+    result = zhat.evidence(example.model, LaplaceMetropolis(spread=SampleCovariance()), seed=1, progress=False)
     assert result.log_evidence == pytest.approx(example.log_evidence, abs=0.05)
     assert result.settings["spread"] == {"type": "SampleCovariance"}
 
@@ -68,18 +68,18 @@ def test_the_covariance_of_the_draws_instead_of_the_curvature():
 def test_from_gibbs_sweeps_on_the_running_example():
     example = zoo.example("running-example")
     method = LaplaceMetropolis(kernel=Gibbs(example.model.conditionals), n_draws=500)
-    result = ev.evidence(example.model, method, seed=1, progress=False)
+    result = zhat.evidence(example.model, method, seed=1, progress=False)
     assert result.status.is_ok
     assert result.log_evidence == pytest.approx(example.log_evidence, abs=0.02)
 
 
 def test_a_mirrored_mode_shows_in_the_correction():
-    result = ev.evidence(zoo.example("E16b").model, "laplace-metropolis", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E16b").model, "laplace-metropolis", seed=1, progress=False)
     assert not result.status.is_ok
 
 
 def test_without_a_peak_it_fails_with_a_sentence():
-    result = ev.evidence(zoo.example("E15").model, "laplace-metropolis", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E15").model, "laplace-metropolis", seed=1, progress=False)
     assert not result.status.is_ok
     assert result.log_evidence_se is None
 

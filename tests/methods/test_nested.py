@@ -10,10 +10,10 @@ import numpyro.distributions as dist
 import pytest
 from scipy import stats
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.methods.nested import (
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.methods.nested import (
     ExpectedMass,
     NestedSampling,
     SimulatedMass,
@@ -21,13 +21,13 @@ from evidentia.methods.nested import (
     genealogical_se,
     insertion_scores,
 )
-from evidentia.numerics.logspace import log_mean_exp
-from evidentia.numerics.nested import log_evidence, log_volumes
-from evidentia.records import NestedRun
-from evidentia.result import Level
-from evidentia.sampling.constrained import FromPrior
-from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
-from evidentia.sampling.nested_run import (
+from zhat.numerics.logspace import log_mean_exp
+from zhat.numerics.nested import log_evidence, log_volumes
+from zhat.results.estimate import Level
+from zhat.results.records import NestedRun
+from zhat.sampling.nested.moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
+from zhat.sampling.nested.replacement import FromPrior
+from zhat.sampling.nested.run import (
     Iterations,
     RemainingEvidence,
     SmallContribution,
@@ -35,8 +35,8 @@ from evidentia.sampling.nested_run import (
     _beside_parents,
     _threshold,
 )
-from evidentia.sampling.population import Moves
-from evidentia.seeding import Key
+from zhat.sampling.tempering.population import Moves
+from zhat.seeding import Key
 
 
 def by_hand(**more):
@@ -79,14 +79,14 @@ def test_shares_are_likelihood_times_trapezoid_mass():
 def test_the_genealogical_error_is_the_spread_of_the_eves_shares():
     run = by_hand()
     shares = evidence_shares(run)
-    by_eve = np.array([shares[0], shares[1], shares[2] + shares[4] + shares[5], shares[3]])
-    se, n_eves = genealogical_se(run, shares)
-    assert se == pytest.approx(np.sqrt(((by_eve - 0.25) ** 2).sum() * 4 / 3), abs=1e-12)
-    assert n_eves == 4
+    by_ancestor = np.array([shares[0], shares[1], shares[2] + shares[4] + shares[5], shares[3]])
+    se, n_ancestors = genealogical_se(run, shares)
+    assert se == pytest.approx(np.sqrt(((by_ancestor - 0.25) ** 2).sum() * 4 / 3), abs=1e-12)
+    assert n_ancestors == 4
 
 
 def test_points_drawn_afresh_have_no_descent():
-    run = by_hand(eves=np.array([0, 1, 2, 3, -1, -1]))
+    run = by_hand(ancestors=np.array([0, 1, 2, 3, -1, -1]))
     assert genealogical_se(run, evidence_shares(run))[0] is None
 
 
@@ -146,7 +146,7 @@ def test_the_threshold_takes_all_that_tie_and_leaves_somebody():
 
 def estimate(id, seed=3, **settings):
     example = zoo.example(id)
-    return ev.evidence(example.model, NestedSampling(**settings), seed=seed, progress=False), example.log_evidence
+    return zhat.evidence(example.model, NestedSampling(**settings), seed=seed, progress=False), example.log_evidence
 
 
 @pytest.mark.parametrize("replacement", [FromPrior(), ConstrainedWalk(), ConstrainedSlice()], ids=lambda r: type(r).__name__)
@@ -207,8 +207,8 @@ def test_stopping_on_the_way_up_is_said():
 
 
 def test_moves_that_do_not_move_are_noticed():
-    from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson
-    from evidentia.sampling.population import Moves
+    from zhat.sampling.nested.moves import ConstrainedCrankNicolson
+    from zhat.sampling.tempering.population import Moves
 
     lazy = ConstrainedWalk(moves=Moves(0.999, 1, 1), acceptance=0.9)
     result, _ = estimate("E9a", replacement=lazy)
@@ -219,25 +219,25 @@ def test_moves_that_do_not_move_are_noticed():
 
 def test_a_plateau_below_few_survivors_is_said():
     # All but a thousandth of the prior has one likelihood.
-    model = ev.Model(lambda p: jnp.where(p["x"] > 0.998, 100.0 * p["x"], 0.0), {"x": dist.Uniform(0.0, 1.0)}, name="tiny peak")
-    result = ev.evidence(model, NestedSampling(n_live=1000), seed=1, progress=False)
+    model = zhat.Model(lambda p: jnp.where(p["x"] > 0.998, 100.0 * p["x"], 0.0), {"x": dist.Uniform(0.0, 1.0)}, name="tiny peak")
+    result = zhat.evidence(model, NestedSampling(n_live=1000), seed=1, progress=False)
     assert {"few-survivors", "few-ancestors"} & {reason.code for reason in result.status.reasons}
 
 
 def test_a_black_box_will_do():
     y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
-    model = ev.Model.black_box(
+    model = zhat.Model.black_box(
         lambda p: float(np.sum(-0.5 * (y - p["mu"]) ** 2 - 0.5 * np.log(2 * np.pi))),
         {"mu": dist.Normal(0.0, 2.0)},
         name="black",
     )
-    result = ev.evidence(model, NestedSampling(n_live=200), seed=2, progress=False)
+    result = zhat.evidence(model, NestedSampling(n_live=200), seed=2, progress=False)
     assert abs(result.log_evidence - zoo.example("E1").log_evidence) < 4 * result.error
 
 
 def test_a_spent_budget_leaves_the_dead_points():
     model = zoo.example("E8").model
-    result = ev.evidence(model, "nested", seed=1, progress=False, budget=ev.Budget(likelihoods=40_000))
+    result = zhat.evidence(model, "nested", seed=1, progress=False, budget=zhat.Budget(likelihoods=40_000))
     assert result.status.level is Level.FAILED
     assert result.record is not None and not result.record.complete
     assert len(result.record.log_likelihood) > 2000
@@ -254,7 +254,7 @@ def test_rejection_that_takes_too_long_is_a_failure_with_a_way_out():
 
 def test_a_record_survives_storage_and_can_be_read_again(tmp_path):
     result, _ = estimate("E3a", n_live=200)
-    back = ev.Evidence.load(result.save(tmp_path / "nested.json"))
+    back = zhat.Evidence.load(result.save(tmp_path / "nested.json"))
     assert isinstance(back.record, NestedRun)
     for name in ("log_likelihood", "n_alive", "eves", "threshold", "insertion_rank", "memory"):
         np.testing.assert_array_equal(getattr(back.record, name), getattr(result.record, name))
@@ -321,9 +321,9 @@ def test_moves_are_not_shaped_by_relatives():
     def log_likelihood(params):
         return jnp.sum(dist.Normal(1.0, 0.5).log_prob(params["x"]))
 
-    model = ev.Model(log_likelihood, {"x": dist.Normal(0.0, 3.0).expand([15]).to_event(1)}, name="fifteen")
+    model = zhat.Model(log_likelihood, {"x": dist.Normal(0.0, 3.0).expand([15]).to_event(1)}, name="fifteen")
     few = ConstrainedCrankNicolson(Moves(correlation=0.01, at_once=4, at_most=12))
-    method = ev.NestedSampling(n_live=200, replacement=few, look_from_mode=False)
+    method = zhat.NestedSampling(n_live=200, replacement=few, mode_check=False)
     truth = 15 * float(stats.norm.logpdf(1.0, 0.0, np.sqrt(9.25)))
-    errors = [ev.evidence(model, method, seed=seed, progress=False).log_evidence - truth for seed in range(16)]
+    errors = [zhat.evidence(model, method, seed=seed, progress=False).log_evidence - truth for seed in range(16)]
     assert abs(np.mean(errors)) < 4.0 * np.std(errors, ddof=1) / 4.0

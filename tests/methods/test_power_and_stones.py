@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.methods.power_posterior import SecondOrder, Trapezoid
-from evidentia.methods.stepping_stone import Bridged, Forward, Reverse
-from evidentia.sampling.climb import Climb
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.kernels.random_walk import RandomWalk
-from evidentia.sampling.path import AdaptiveESS, FixedLadder, PowerLadder
-from evidentia.sampling.population import Moves
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.methods.power_posterior import SecondOrder, Trapezoid
+from zhat.methods.stepping_stone import Bridged, Forward, Reverse
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.population import Moves
+from zhat.sampling.tempering.schedules import AdaptiveESS, FixedLadder, PowerLadder
 
-SMALL = Climb(n_chains=160, n_kept=10)
+SMALL = LadderChains(n_chains=160, n_kept=10)
 
 
-def z(result: ev.Evidence, truth: float) -> float:
+def z(result: zhat.Evidence, truth: float) -> float:
     assert result.status.is_ok, result.explain()
     assert result.log_evidence_se is not None
     return (result.log_evidence - truth) / result.log_evidence_se
@@ -29,25 +29,25 @@ def z(result: ev.Evidence, truth: float) -> float:
 def test_one_run_serves_every_reading(name, tmp_path):
     """Read by another method, from memory and from a file, and from a run of SMC: all near the truth, no sampling."""
     example = zoo.example(name)
-    first = ev.evidence(example.model, "power-posterior", seed=1, progress=False)
-    stones = ev.read(first, "stepping-stone")
+    first = zhat.evidence(example.model, "power-posterior", seed=1, progress=False)
+    stones = zhat.read(first, "stepping-stone")
     assert stones.cost.n_likelihood == 0
     assert stones.method == "stepping-stone"
     assert stones.diagnostics["bridged"] == pytest.approx(stones.log_evidence)
     first.save(tmp_path / "run.json")
-    again = ev.read(ev.Evidence.load(tmp_path / "run.json"), ev.SteppingStone())
+    again = zhat.read(zhat.Evidence.load(tmp_path / "run.json"), zhat.SteppingStone())
     assert again.log_evidence == stones.log_evidence
-    assert ev.read(first, "power-posterior").log_evidence == first.log_evidence
-    smc = ev.evidence(example.model, "smc", seed=1, progress=False)
-    for reading in (stones, ev.read(smc, ev.SteppingStone(direction=Forward())), ev.read(smc, "stepping-stone")):
+    assert zhat.read(first, "power-posterior").log_evidence == first.log_evidence
+    smc = zhat.evidence(example.model, "smc", seed=1, progress=False)
+    for reading in (stones, zhat.read(smc, zhat.SteppingStone(direction=Forward())), zhat.read(smc, "stepping-stone")):
         assert abs(z(reading, example.log_evidence)) < 4.5
-    assert ev.read(smc, ev.SteppingStone(direction=Forward())).log_evidence == pytest.approx(smc.log_evidence, abs=0.02)
+    assert zhat.read(smc, zhat.SteppingStone(direction=Forward())).log_evidence == pytest.approx(smc.log_evidence, abs=0.02)
 
 
 def test_readings_agree_in_all_directions():
     example = zoo.example("E9a")
-    result = ev.evidence(example.model, ev.SteppingStone(climb=SMALL), seed=2, progress=False)
-    found = {type(d).__name__: ev.read(result, ev.SteppingStone(direction=d)) for d in (Forward(), Reverse(), Bridged())}
+    result = zhat.evidence(example.model, zhat.SteppingStone(chains=SMALL), seed=2, progress=False)
+    found = {type(d).__name__: zhat.read(result, zhat.SteppingStone(direction=d)) for d in (Forward(), Reverse(), Bridged())}
     for reading in found.values():
         assert reading.log_evidence == pytest.approx(example.log_evidence, abs=0.3)
     bridged = found["Bridged"].log_evidence_se
@@ -57,24 +57,24 @@ def test_readings_agree_in_all_directions():
 def test_the_review_s_ladder_and_gibbs_on_the_running_example():
     """Tempered Gibbs conditionals, powers of the review, plain trapezoid and corrected rule on the same draws."""
     example = zoo.running_example()
-    method = ev.PowerPosterior(
-        climb=Climb(n_chains=200, n_kept=20, burn_in=Moves(0.3, 5, 5), n_islands=20),
+    method = zhat.PowerPosterior(
+        chains=LadderChains(n_chains=200, n_kept=20, burn_in=Moves(0.3, 5, 5), n_islands=20),
         schedule=PowerLadder(40, 5.0),
         kernels=(Gibbs(example.model.conditionals),),
     )
-    result = ev.evidence(example.model, method, seed=3, progress=False)
+    result = zhat.evidence(example.model, method, seed=3, progress=False)
     assert abs(z(result, example.log_evidence)) < 4.5
     lower, upper = result.diagnostics["lower_bound"], result.diagnostics["upper_bound"]
     assert lower < example.log_evidence < upper
     assert lower < result.diagnostics["trapezoid"] < upper
-    plain = ev.read(result, ev.PowerPosterior(rule=Trapezoid()))
+    plain = zhat.read(result, zhat.PowerPosterior(rule=Trapezoid()))
     assert plain.log_evidence == pytest.approx(example.log_evidence, abs=0.1)
 
 
 def test_a_coarse_ladder_is_flagged_and_the_stones_are_not_fooled():
     example = zoo.example("E9a")
-    method = ev.PowerPosterior(climb=SMALL, schedule=PowerLadder(8, 3.0), rule=Trapezoid())
-    result = ev.evidence(example.model, method, seed=4, progress=False)
+    method = zhat.PowerPosterior(chains=SMALL, schedule=PowerLadder(8, 3.0), rule=Trapezoid())
+    result = zhat.evidence(example.model, method, seed=4, progress=False)
     assert any(reason.code == "coarse-ladder" for reason in result.status.reasons)
     assert result.log_evidence_se is None
     assert result.diagnostics["discretisation_error"] > result.diagnostics["monte_carlo_error"]
@@ -87,12 +87,12 @@ def test_a_likelihood_that_is_zero_on_half_the_prior():
     def log_likelihood(params):
         return jnp.where(params["x"] > 0.0, -0.5 * (params["x"] - 1.0) ** 2, -jnp.inf)
 
-    model = ev.Model(log_likelihood, {"x": dist.Normal(0.0, 2.0)}, name="half")
+    model = zhat.Model(log_likelihood, {"x": dist.Normal(0.0, 2.0)}, name="half")
     grid = np.linspace(0.0, 30.0, 600_001)
     prior = np.exp(-0.5 * (grid / 2.0) ** 2) / np.sqrt(8.0 * np.pi)
     truth = np.log(np.trapezoid(prior * np.exp(-0.5 * (grid - 1.0) ** 2), grid))
-    for method in (ev.PowerPosterior(), ev.SteppingStone()):
-        assert abs(z(ev.evidence(model, method, seed=5, progress=False), truth)) < 4.5
+    for method in (zhat.PowerPosterior(), zhat.SteppingStone()):
+        assert abs(z(zhat.evidence(model, method, seed=5, progress=False), truth)) < 4.5
 
 
 def test_a_black_box_climbs_too():
@@ -104,9 +104,9 @@ def test_a_black_box_climbs_too():
 
     import numpyro.distributions as dist
 
-    model = ev.Model.black_box(log_likelihood, {"mu": dist.Normal(0.0, 3.0)}, data=y)
-    by_importance = ev.evidence(model, "importance", seed=1, progress=False)
-    result = ev.evidence(model, ev.SteppingStone(climb=Climb(n_chains=80, n_kept=4)), seed=6, progress=False)
+    model = zhat.Model.black_box(log_likelihood, {"mu": dist.Normal(0.0, 3.0)}, data=y)
+    by_importance = zhat.evidence(model, "importance", seed=1, progress=False)
+    result = zhat.evidence(model, zhat.SteppingStone(chains=LadderChains(n_chains=80, n_kept=4)), seed=6, progress=False)
     assert result.cost.n_gradient == 0
     joint = np.hypot(result.log_evidence_se, by_importance.log_evidence_se)
     assert abs(result.log_evidence - by_importance.log_evidence) < 4.5 * joint
@@ -115,64 +115,67 @@ def test_a_black_box_climbs_too():
 def test_few_chains_have_an_error_from_their_autocorrelation():
     """The review's way: a handful of chains that never meet, long, fixed burn-in."""
     example = zoo.example("E8")
-    climb = Climb(n_chains=4, n_kept=1000, burn_in=Moves(0.3, 50, 50), n_islands=4)
-    result = ev.evidence(
-        example.model, ev.PowerPosterior(climb=climb, schedule=PowerLadder(30, 4.0)), seed=7, progress=False
+    chains = LadderChains(n_chains=4, n_kept=1000, burn_in=Moves(0.3, 50, 50), n_islands=4)
+    result = zhat.evidence(
+        example.model, zhat.PowerPosterior(chains=chains, schedule=PowerLadder(30, 4.0)), seed=7, progress=False
     )
     assert abs(z(result, example.log_evidence)) < 4.5
 
 
 def test_a_slow_kernel_is_said_to_be_stuck():
     example = zoo.example("E9b")
-    method = ev.SteppingStone(climb=Climb(n_chains=200, n_kept=4, burn_in=Moves(0.3, 2, 2)), kernels=(RandomWalk(),))
-    result = ev.evidence(example.model, method, seed=8, progress=False)
+    method = zhat.SteppingStone(chains=LadderChains(n_chains=200, n_kept=4, burn_in=Moves(0.3, 2, 2)), kernels=(RandomWalk(),))
+    result = zhat.evidence(example.model, method, seed=8, progress=False)
     assert any(reason.code == "stuck" for reason in result.status.reasons)
 
 
 def test_conditionals_that_underflow_are_noticed():
     """With the review's Ga(0.001, 0.001) prior sweeps near it draw precisions of zero: no mean of log L, no reverse weight."""
     model = zoo.example("normal-gamma-0.01").model
-    method = ev.PowerPosterior(
-        climb=Climb(n_chains=40, n_kept=4), schedule=AdaptiveESS(0.5), kernels=(Gibbs(model.conditionals),), look_from_mode=False
+    method = zhat.PowerPosterior(
+        chains=LadderChains(n_chains=40, n_kept=4),
+        schedule=AdaptiveESS(0.5),
+        kernels=(Gibbs(model.conditionals),),
+        mode_check=False,
     )
-    result = ev.evidence(model, method, seed=1, progress=False)
+    result = zhat.evidence(model, method, seed=1, progress=False)
     assert any(np.isneginf(rung).any() for rung in result.record.log_likelihood[1:])
-    for reading in (result, ev.read(result, "stepping-stone"), ev.read(result, ev.PowerPosterior(rule=Trapezoid()))):
+    for reading in (result, zhat.read(result, "stepping-stone"), zhat.read(result, zhat.PowerPosterior(rule=Trapezoid()))):
         assert "underflow" in [reason.code for reason in reading.status.reasons]
         assert np.isfinite(reading.log_evidence) and reading.log_evidence_se is None
 
 
 def test_a_stopped_run_keeps_its_rungs():
-    model, budget = zoo.example("E9a").model, ev.Budget(likelihoods=30_000)
-    result = ev.evidence(model, "power-posterior", seed=1, progress=False, budget=budget)
-    assert result.status.level is ev.Level.FAILED
+    model, budget = zoo.example("E9a").model, zhat.Budget(likelihoods=30_000)
+    result = zhat.evidence(model, "power-posterior", seed=1, progress=False, budget=budget)
+    assert result.status.level is zhat.Level.FAILED
     assert 0.0 < result.record.betas[-1] < 1.0
     with pytest.raises(BadInput, match="ended at beta"):
-        ev.read(result, "stepping-stone")
+        zhat.read(result, "stepping-stone")
 
 
 def test_what_cannot_be_read_is_refused_with_a_sentence():
     example = zoo.example("E1")
-    by_importance = ev.evidence(example.model, "importance", seed=1, progress=False)
+    by_importance = zhat.evidence(example.model, "importance", seed=1, progress=False)
     with pytest.raises(BadType, match="reads a PathRun, not a Draws"):
-        ev.read(by_importance, "power-posterior")
+        zhat.read(by_importance, "power-posterior")
     with pytest.raises(BadInput, match="cannot read the record"):
-        ev.read(by_importance, "smc")
+        zhat.read(by_importance, "smc")
     with pytest.raises(BadType, match="takes an Evidence first"):
-        ev.read(example.model, "power-posterior")
+        zhat.read(example.model, "power-posterior")
 
 
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Climb(n_chains=0), BadInput, "needs a chain"),
-        (lambda: Climb(n_chains=30, n_islands=7), BadInput, "multiple"),
-        (lambda: ev.PowerPosterior(climb=5), BadType, "give Climb"),
-        (lambda: ev.PowerPosterior(schedule=10), BadType, "give a schedule"),
-        (lambda: ev.PowerPosterior(rule="trapezoid"), BadType, "give a rule"),
-        (lambda: ev.PowerPosterior(kernels=()), BadInput, "at least one kernel"),
-        (lambda: ev.SteppingStone(direction="forward"), BadType, "give Bridged"),
-        (lambda: ev.SteppingStone(kernels=(1,)), BadType, "is not a kernel"),
+        (lambda: LadderChains(n_chains=0), BadInput, "needs a chain"),
+        (lambda: LadderChains(n_chains=30, n_islands=7), BadInput, "multiple"),
+        (lambda: zhat.PowerPosterior(chains=5), BadType, "give Climb"),
+        (lambda: zhat.PowerPosterior(schedule=10), BadType, "give a schedule"),
+        (lambda: zhat.PowerPosterior(rule="trapezoid"), BadType, "give a rule"),
+        (lambda: zhat.PowerPosterior(kernels=()), BadInput, "at least one kernel"),
+        (lambda: zhat.SteppingStone(direction="forward"), BadType, "give Bridged"),
+        (lambda: zhat.SteppingStone(kernels=(1,)), BadType, "is not a kernel"),
         (lambda: FixedLadder((0.0, 0.5)), BadInput, "1"),
     ],
 )
@@ -182,5 +185,5 @@ def test_bad_settings_get_a_sentence(make, error, message):
 
 
 def test_rules_are_objects_with_defaults_worth_having():
-    assert ev.PowerPosterior().rule == SecondOrder()
-    assert ev.SteppingStone().direction == Bridged()
+    assert zhat.PowerPosterior().rule == SecondOrder()
+    assert zhat.SteppingStone().direction == Bridged()

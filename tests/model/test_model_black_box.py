@@ -8,12 +8,12 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.errors import BadType, ShapeError
+import zhat
+from zhat import Model
+from zhat.errors import BadType, ShapeError
 
 PRIOR = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1), "s": dist.Normal(0.0, 1.0)}
-METHOD = ev.Importance(n_draws=1000, n_pilot=500)
+METHOD = zhat.Importance(n_draws=1000, n_pilot=500)
 
 
 def one_point(params):
@@ -37,13 +37,13 @@ def box(batched):
 
 def evidence_of(fn, batched):
     CURRENT.append(fn)
-    return ev.evidence(box(batched), ev.PriorMean(n_draws=1000), seed=5)
+    return zhat.evidence(box(batched), zhat.PriorMean(n_draws=1000), seed=5)
 
 
 def test_one_point_batched_and_compiled_likelihoods_give_the_same_digits():
     compiled = Model(lambda p: -0.5 * jnp.sum((p["x"] - 0.3) ** 2) * p["s"], PRIOR)
     values = [found.log_evidence for found in (evidence_of(one_point, False), evidence_of(batch, True))]
-    values.append(ev.evidence(compiled, ev.PriorMean(n_draws=1000), seed=5).log_evidence)
+    values.append(zhat.evidence(compiled, zhat.PriorMean(n_draws=1000), seed=5).log_evidence)
     np.testing.assert_allclose(values, values[0], rtol=1e-12)
 
 
@@ -112,7 +112,7 @@ def test_an_exception_keeps_its_type_and_names_the_point():
     model = Model.black_box(crash, {"x": dist.Normal()}, name="mesh")
     # The note belongs to the message for pytest: the exception's own words first, then the point.
     with pytest.raises(SimulatorCrashed, match=r"^out of mesh\nraised by the log likelihood of 'mesh' at x=[123]\.\d+\.$"):
-        ev.evidence(model, METHOD, seed=0)
+        zhat.evidence(model, METHOD, seed=0)
 
 
 def test_an_exception_on_a_batch_says_so():
@@ -121,7 +121,7 @@ def test_an_exception_on_a_batch_says_so():
 
     model = Model.black_box(crash, {"x": dist.Normal()}, batched=True, name="mesh")
     with pytest.raises(SimulatorCrashed) as caught:
-        ev.evidence(model, METHOD, seed=0)
+        zhat.evidence(model, METHOD, seed=0)
     (note,) = caught.value.__notes__
     assert re.fullmatch(r"raised by the log likelihood of 'mesh' on a batch of \d+ points\.", note)
 
@@ -134,7 +134,7 @@ def test_points_outside_the_support_never_reach_the_function():
         return -((params["x"] - 0.9) ** 2) * 20.0
 
     model = Model.black_box(note, {"x": dist.Uniform(0.0, 1.0)}, batched=True)
-    ev.evidence(model, ev.SMC(n_particles=40), seed=0)
+    zhat.evidence(model, zhat.SMC(n_particles=40), seed=0)
     everything = np.concatenate(seen)
     assert ((everything >= 0.0) & (everything <= 1.0)).all()
 
@@ -142,7 +142,7 @@ def test_points_outside_the_support_never_reach_the_function():
 def test_a_batch_function_for_single_points_is_told_which_flag_to_set():
     model = Model.black_box(lambda p: -float(np.sum(p["x"] ** 2)), {"x": dist.Normal()}, batched=True)
     with pytest.raises(ShapeError, match=r"(\d+) points at once \(batched=True\) and returned shape \(\), not \(\1,\)"):
-        ev.evidence(model, METHOD, seed=0)
+        zhat.evidence(model, METHOD, seed=0)
 
 
 def test_a_black_box_must_be_a_function():

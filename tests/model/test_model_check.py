@@ -7,9 +7,9 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Model, zoo
-from evidentia.check import Verdict
-from evidentia.errors import BadInput
+from zhat import Model, zoo
+from zhat.errors import BadInput
+from zhat.run.model_check import Verdict
 
 NAMES = ["shapes", "support", "log scale", "determinism", "batch", "prior", "precision"]
 
@@ -63,10 +63,10 @@ def black_box_finding(fn, check, batched=False):
 
 def test_a_noisy_black_box_is_noticed():
     rng = np.random.default_rng(0)
-    _, found = black_box_finding(lambda p: -float(p["x"]) ** 2 + 1e-3 * rng.standard_normal(), "determinism")
+    _, found = black_box_finding(lambda p: -(float(p["x"]) ** 2) + 1e-3 * rng.standard_normal(), "determinism")
     assert found.verdict is Verdict.DOUBTFUL
     assert "it is noisy. Fix its random numbers; the evidence of a noisy likelihood is biased." in found.sentence
-    _, quiet = black_box_finding(lambda p: -float(p["x"]) ** 2, "determinism")
+    _, quiet = black_box_finding(lambda p: -(float(p["x"]) ** 2), "determinism")
     assert quiet.verdict is Verdict.FINE
 
 

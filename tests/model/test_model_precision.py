@@ -6,9 +6,9 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.errors import NonFiniteLikelihood
+import zhat
+from zhat import Model
+from zhat.errors import NonFiniteLikelihood
 
 
 def user_settings():
@@ -18,7 +18,7 @@ def user_settings():
 USUAL = (False, np.dtype("float32"), None)
 
 
-def test_importing_evidentia_leaves_jax_in_single_precision():
+def test_importing_zhat_leaves_jax_in_single_precision():
     assert user_settings() == USUAL
 
 
@@ -31,12 +31,12 @@ def test_runs_checks_and_failures_leave_jax_as_it_was():
 
     model = Model(log_likelihood, {"x": dist.Normal()})
     model.evaluate(x=1.0)
-    ev.evidence(model, ev.PriorMean(n_draws=1000), seed=0)
+    zhat.evidence(model, zhat.PriorMean(n_draws=1000), seed=0)
     model.check(n_draws=20)
     assert user_settings() == USUAL
     broken = Model(lambda p: jnp.log(p["x"]), {"x": dist.Normal()})
     with pytest.raises(NonFiniteLikelihood):
-        ev.evidence(broken, ev.PriorMean(n_draws=1000), seed=0)
+        zhat.evidence(broken, zhat.PriorMean(n_draws=1000), seed=0)
     assert user_settings() == USUAL
     assert set(seen) == {np.dtype("float64")}, "the likelihood itself must be given double precision"
 
@@ -56,6 +56,6 @@ def test_data_given_in_single_precision_are_computed_with_in_double():
 
 def test_a_user_who_works_in_double_precision_stays_there():
     with jax.enable_x64(True):
-        ev.evidence(Model(lambda p: -(p["x"] ** 2), {"x": dist.Normal()}), ev.PriorMean(n_draws=1000), seed=0)
+        zhat.evidence(Model(lambda p: -(p["x"] ** 2), {"x": dist.Normal()}), zhat.PriorMean(n_draws=1000), seed=0)
         assert jnp.ones(1).dtype == np.float64
     assert user_settings() == USUAL

@@ -9,20 +9,20 @@ import numpyro
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.errors import BadInput, BadType
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.hmc import HMC
-from evidentia.sampling.population import Moves
+import zhat
+from zhat import Model
+from zhat.errors import BadInput, BadType
+from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.tempering.population import Moves
 
 Y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
 METHODS = {
-    "importance": ev.Importance(n_draws=1000, n_pilot=500),
-    "laplace": ev.Laplace(n_check=1000),
-    "prior-mean": ev.PriorMean(n_draws=1000),
-    "smc": ev.SMC(n_particles=80, kernels=(CrankNicolson(), HMC()), moves=Moves(0.3, 2, 8)),
-    "waste-free": ev.SMC(n_particles=40, kernels=(CrankNicolson(),), moves=Moves(0.3, 2, 2), waste_free=True),
+    "importance": zhat.Importance(n_draws=1000, n_pilot=500),
+    "laplace": zhat.Laplace(n_check=1000),
+    "prior-mean": zhat.PriorMean(n_draws=1000),
+    "smc": zhat.SMC(n_particles=80, kernels=(CrankNicolson(), HMC()), moves=Moves(0.3, 2, 8)),
+    "waste-free": zhat.SMC(n_particles=40, kernels=(CrankNicolson(),), moves=Moves(0.3, 2, 2), waste_free=True),
 }
 
 
@@ -45,20 +45,20 @@ def traces(of):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_other_data_other_hyperparameters_and_other_seeds_trace_nothing(method):
-    ev.evidence(model(), METHODS[method], seed=0)
+    zhat.evidence(model(), METHODS[method], seed=0)
     before = traces(model())
     assert before, "a run must have compiled something"
     for other in (model().with_data(Y + 0.5), model().with_hyper({"scale": 3.0}), model()):
         assert other.core is model().core
-        ev.evidence(other, METHODS[method], seed=1)
+        zhat.evidence(other, METHODS[method], seed=1)
         # A kernel held in reserve, or short moves, may be needed for the first time by other data; nothing is traced twice.
         grown = {purpose for purpose, n in traces(model()).items() if n > before.get(purpose, 0)}
         assert grown <= {("sweep", HMC()), ("sweep above a floor", CrankNicolson())} - set(before), f"{grown} traced again"
 
 
 def test_other_data_change_the_answer_although_the_code_is_shared():
-    a = ev.evidence(model(), METHODS["importance"], seed=0)
-    b = ev.evidence(model().with_data(Y + 0.5), METHODS["importance"], seed=0)
+    a = zhat.evidence(model(), METHODS["importance"], seed=0)
+    b = zhat.evidence(model().with_data(Y + 0.5), METHODS["importance"], seed=0)
     marginal = 1.0 + 5 * 8.0  # five observations of a sum with prior variance 2 x 2^2
 
     def exact(y):
@@ -90,7 +90,7 @@ def test_data_that_change_the_parameters_get_a_core_of_their_own():
 
 
 def test_data_and_hyper_cannot_be_added_or_taken_away():
-    plain = Model(lambda p: -p["x"] ** 2, {"x": dist.Normal()})
+    plain = Model(lambda p: -(p["x"] ** 2), {"x": dist.Normal()})
     with pytest.raises(BadInput, match="data and hyper can be replaced, not added or removed"):
         plain.with_data(Y)
     with pytest.raises(BadInput, match="data and hyper can be replaced, not added or removed"):
@@ -122,8 +122,8 @@ def test_the_fingerprint_follows_the_data_and_nothing_else():
 
 
 def test_the_fingerprint_stands_in_the_result_and_none_without_data():
-    assert ev.evidence(model(), METHODS["prior-mean"], seed=0).data_id == model().data_id
-    plain = Model(lambda p: -p["x"] ** 2, {"x": dist.Normal()})
+    assert zhat.evidence(model(), METHODS["prior-mean"], seed=0).data_id == model().data_id
+    plain = Model(lambda p: -(p["x"] ** 2), {"x": dist.Normal()})
     assert plain.data_id is None
 
 

@@ -12,7 +12,7 @@ import numpyro.distributions as dist
 import pytest
 from scipy import stats
 
-from evidentia import Model
+from zhat import Model
 
 
 def nested_bounds():

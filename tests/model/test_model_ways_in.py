@@ -12,9 +12,9 @@ import pytest
 from numpyro.infer.util import potential_energy
 from scipy import stats
 
-from evidentia import Conditional, Model
-from evidentia.errors import BadInput, BadType
-from evidentia.model import Offer
+from zhat import Conditional, Model
+from zhat.errors import BadInput, BadType
+from zhat.model.model import Offer
 
 Y = np.array([1.2, -0.4, 0.7, 2.1])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evidentia.numerics.calibration import (
+from zhat.numerics.calibration.standard_errors import (
     Run,
     bias_multiplier,
     gate,
@@ -15,8 +15,8 @@ from evidentia.numerics.calibration import (
     rms_z_window,
     standard_score,
 )
-from evidentia.numerics.series import effective_sample_size
-from evidentia.numerics.weights import Weights
+from zhat.numerics.series import effective_sample_size
+from zhat.numerics.weights import Weights
 
 INF = math.inf
 
@@ -83,12 +83,8 @@ def test_dishonest_errors_fail_where_they_should(runs, failing):
 
 def test_scores_go_through_the_reported_law():
     assert standard_score(Run(1.0, 0.5), 2.0) == 2.0
-    assert standard_score(Run(1.0, 0.5, df=9), 2.0) == pytest.approx(
-        stats.norm.ppf(stats.t.cdf(2.0, 9)), rel=1e-12
-    )
-    assert standard_score(Run(2.0, 0.5, df=9), 1.0) == pytest.approx(
-        -standard_score(Run(1.0, 0.5, df=9), 2.0)
-    )
+    assert standard_score(Run(1.0, 0.5, df=9), 2.0) == pytest.approx(stats.norm.ppf(stats.t.cdf(2.0, 9)), rel=1e-12)
+    assert standard_score(Run(2.0, 0.5, df=9), 1.0) == pytest.approx(-standard_score(Run(1.0, 0.5, df=9), 2.0))
     far = standard_score(Run(0.0, 1.0, df=30), 40.0)
     assert 10 < far < 40
     assert standard_score(Run(0.0, 1.0, df=1e9), 1e4) == INF

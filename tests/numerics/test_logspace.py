@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from evidentia.numerics.logspace import (
+from zhat.numerics.logspace import (
     log1m_exp,
     log_diff_exp,
     log_mean_exp,
@@ -98,9 +98,7 @@ def test_log_of_one_minus_exp_of_arrays_and_refusal():
 
 def test_difference_undoes_the_sum():
     assert log_diff_exp(math.log(5.0), math.log(3.0)) == pytest.approx(math.log(2.0), abs=1e-15)
-    assert log_diff_exp(1e6 + math.log(5.0), 1e6 + math.log(3.0)) == pytest.approx(
-        1e6 + math.log(2.0), rel=1e-15
-    )
+    assert log_diff_exp(1e6 + math.log(5.0), 1e6 + math.log(3.0)) == pytest.approx(1e6 + math.log(2.0), rel=1e-15)
 
 
 def test_difference_with_infinities():
@@ -119,9 +117,7 @@ def test_difference_refuses_the_wrong_order():
 
 
 def test_running_sum():
-    np.testing.assert_allclose(
-        running_log_sum_exp([-INF, 0.0, -INF, math.log(2.0)]), [-INF, 0.0, 0.0, math.log(3.0)], rtol=1e-15
-    )
+    np.testing.assert_allclose(running_log_sum_exp([-INF, 0.0, -INF, math.log(2.0)]), [-INF, 0.0, 0.0, math.log(3.0)], rtol=1e-15)
     assert running_log_sum_exp([]).shape == (0,)
     assert running_log_sum_exp([-INF, -INF]).tolist() == [-INF, -INF]
     with pytest.raises(ValueError, match="one axis is expected"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from evidentia.numerics.model_calibration import model_calibration
+from zhat.numerics.calibration.model_probabilities import model_calibration
 
 
 def test_four_data_sets_by_hand():

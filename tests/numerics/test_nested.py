@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.nested import (
+from zhat.numerics.nested import (
     information,
     insertion_rank_z,
     log_evidence,
@@ -27,9 +27,7 @@ def _live_numbers(n_live, n_iterations):
 def test_volumes_by_hand():
     np.testing.assert_allclose(log_volumes([4, 4, 2, 1]), [-0.25, -0.5, -1.0, -2.0], atol=1e-15)
     # u = 1/e makes every log t equal to its expectation
-    np.testing.assert_allclose(
-        simulated_log_volumes([4, 4, 2, 1], np.full(4, math.exp(-1))), [-0.25, -0.5, -1.0, -2.0]
-    )
+    np.testing.assert_allclose(simulated_log_volumes([4, 4, 2, 1], np.full(4, math.exp(-1))), [-0.25, -0.5, -1.0, -2.0])
     both = simulated_log_volumes([2, 1], [[0.25, 0.5], [1.0, 1.0]])
     np.testing.assert_allclose(np.exp(both), [[0.5, 0.25], [1.0, 1.0]], rtol=1e-15)
     assert np.isfinite(simulated_log_volumes([1], [0.0])).all()
@@ -70,9 +68,7 @@ def test_evidence_and_information_by_hand():
     # s_1 = (½(½+¼)·1 + ½(¼+⅛)·6)/z, s_2 = ½(¼+⅛)·6/z, s_3 = 0
     s = np.array([0.375 + 1.125, 1.125, 0.0]) / z
     live = np.array([2.0, 2.0, 3.0])
-    assert log_evidence_se(np.log(likelihood), log_x, live) == pytest.approx(
-        math.sqrt(np.sum((s / live) ** 2)), rel=1e-13
-    )
+    assert log_evidence_se(np.log(likelihood), log_x, live) == pytest.approx(math.sqrt(np.sum((s / live) ** 2)), rel=1e-13)
     assert skilling_se(h, 4) == pytest.approx(math.sqrt(h) / 2)
 
 
@@ -84,9 +80,7 @@ def test_zero_likelihoods_are_counted_and_harmless():
     floor = np.where(np.isinf(log_l), -1e300, log_l)
     for function in (log_evidence, information):
         assert function(log_l, log_x) == pytest.approx(function(floor, log_x), abs=1e-13)
-    assert log_evidence_se(log_l, log_x, live) == pytest.approx(
-        log_evidence_se(floor, log_x, live), rel=1e-12
-    )
+    assert log_evidence_se(log_l, log_x, live) == pytest.approx(log_evidence_se(floor, log_x, live), rel=1e-12)
     nothing = np.full(live.size, -INF)
     assert log_evidence(nothing, log_x) == -INF
     assert information(nothing, log_x) == INF
@@ -99,9 +93,7 @@ def test_information_survives_a_huge_offset(offset):
     log_x = log_volumes(live)
     log_l = -0.5 * np.exp(2 * log_x / 3) * 100
     assert information(log_l + offset, log_x) == pytest.approx(information(log_l, log_x), abs=1e-4)
-    assert log_evidence_se(log_l + offset, log_x, live) == pytest.approx(
-        log_evidence_se(log_l, log_x, live), rel=1e-3
-    )
+    assert log_evidence_se(log_l + offset, log_x, live) == pytest.approx(log_evidence_se(log_l, log_x, live), rel=1e-3)
 
 
 def test_volumes_below_the_smallest_double():
@@ -110,9 +102,7 @@ def test_volumes_below_the_smallest_double():
     log_x = log_volumes(live)
     log_l = -0.5 * np.exp(2.0 / 50 * (log_x + 1000.0))
     assert 800 < information(log_l, log_x) < 1100
-    assert log_evidence_se(log_l, log_x, live) == pytest.approx(
-        skilling_se(information(log_l, log_x), 20), rel=0.1
-    )
+    assert log_evidence_se(log_l, log_x, live) == pytest.approx(skilling_se(information(log_l, log_x), 20), rel=0.1)
 
 
 # Gaussian likelihood exp(-r²/(2σ²)) in a unit ball of dimension d under a uniform prior: L(X) is
@@ -128,12 +118,7 @@ def _truth():
     from scipy.special import gammainc, gammaln
 
     half = DIMENSION / 2
-    return (
-        math.log(half)
-        + half * math.log(2 * SIGMA**2)
-        + gammaln(half)
-        + math.log(gammainc(half, 0.5 / SIGMA**2))
-    )
+    return math.log(half) + half * math.log(2 * SIGMA**2) + gammaln(half) + math.log(gammainc(half, 0.5 / SIGMA**2))
 
 
 def _perfect_run(n_live, rng):
@@ -157,15 +142,10 @@ def test_perfect_runs_are_unbiased_and_all_three_errors_right():
         estimates.append(log_evidence(log_l, log_x))
         delta.append(log_evidence_se(log_l, log_x, live))
         skilling.append(skilling_se(information(log_l, log_x), 50))
-        simulated.append(
-            np.std(simulated_log_evidences(log_l, simulated_log_volumes(live, rng.random((40, live.size)))))
-        )
+        simulated.append(np.std(simulated_log_evidences(log_l, simulated_log_volumes(live, rng.random((40, live.size))))))
     sd = np.std(estimates, ddof=1)
     z_bias = (np.mean(estimates) - _truth()) / (sd / math.sqrt(300))
-    ratios = {
-        name: np.mean(v) / sd
-        for name, v in (("delta", delta), ("skilling", skilling), ("simulated", simulated))
-    }
+    ratios = {name: np.mean(v) / sd for name, v in (("delta", delta), ("skilling", skilling), ("simulated", simulated))}
     print(f"bias z {z_bias:.2f}, sd {sd:.4f}, ratios {ratios}")
     assert abs(z_bias) < 4.5
     for name, ratio in ratios.items():

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.ordinates import ordinates
-from evidentia.numerics.series import effective_sample_size
+from zhat.numerics.ordinates import ordinates
+from zhat.numerics.series import effective_sample_size
 
 
 def gamma_series(rng, n_points=2, n_chains=4, n_draws=100):
@@ -37,9 +37,7 @@ def test_error_goes_run_by_run_with_numerator_and_divisor_of_one_run_together():
     for p in range(2):
         runs = [relative(up[0], p), relative(up[1], p) - relative(down[0], p), -relative(down[1], p)]
         assert found.se[p] == pytest.approx(math.sqrt(sum(map(variance, runs))), rel=1e-12)
-    first, second = (
-        [relative(up[0], p), relative(up[1], p) - relative(down[0], p), -relative(down[1], p)] for p in range(2)
-    )
+    first, second = ([relative(up[0], p), relative(up[1], p) - relative(down[0], p), -relative(down[1], p)] for p in range(2))
     gap = math.sqrt(sum(variance(b - a) for a, b in zip(first, second, strict=True)))
     assert found.difference_se[1] == pytest.approx(gap, rel=1e-12)
     assert found.difference_se[0] == 0.0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.quadrature import (
+from zhat.numerics.quadrature import (
     check_ladder,
     corrected_trapezoid,
     riemann_bounds,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.resampling import (
+from zhat.numerics.resampling import (
     multinomial,
     one_in_columns,
     residual,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.rootfind import find_root
+from zhat.numerics.rootfind import find_root
 
 
 class Counted:
@@ -48,9 +48,7 @@ def test_few_evaluations_for_an_effective_sample_size():
     assert abs(excess(root)) <= 1e-3
     assert counted.calls <= 14
     in_logs = Counted(lambda t: excess(math.exp(t)))
-    assert math.exp(find_root(in_logs, -40.0, 0.0, 1e-10)) == pytest.approx(
-        find_root(excess, 0.0, 1.0), rel=1e-8
-    )
+    assert math.exp(find_root(in_logs, -40.0, 0.0, 1e-10)) == pytest.approx(find_root(excess, 0.0, 1.0), rel=1e-8)
     assert in_logs.calls <= 16
 
 
@@ -60,9 +58,7 @@ def test_a_root_at_the_end_is_returned():
 
 
 def test_a_tolerance_below_rounding_still_ends():
-    assert find_root(lambda x: x**2 - 2e12, 0.0, 1e7, tolerance=1e-300) == pytest.approx(
-        math.sqrt(2e12), rel=1e-15
-    )
+    assert find_root(lambda x: x**2 - 2e12, 0.0, 1e7, tolerance=1e-300) == pytest.approx(math.sqrt(2e12), rel=1e-15)
 
 
 def test_refusals():

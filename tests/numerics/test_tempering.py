@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evidentia.numerics import tempering
-from evidentia.numerics.logspace import log_mean_exp
-from evidentia.numerics.quadrature import corrected_trapezoid, trapezoid
+from zhat.numerics import tempering
+from zhat.numerics.logspace import log_mean_exp
+from zhat.numerics.quadrature import corrected_trapezoid, trapezoid
 
 # theta ~ N(0, tau^2), L = exp(-theta^2 / (2 s^2)): Z(b) = (1 + b tau^2 / s^2)^(-1/2).
 RATIO = 30.0
@@ -140,9 +140,9 @@ def test_the_identity_holds_for_settled_rungs_and_not_for_a_lagging_one():
 
 def test_three_errors_agree_on_independent_draws():
     total = tempering.forward_stones(BETAS, rungs(8, m=8))
-    eves = [np.arange(400)] * len(BETAS)
+    ancestors = [np.arange(400)] * len(BETAS)
     islands, _ = tempering.independent_islands_se(total.influence, 400)
-    genealogical = tempering.genealogical_se(total.influence, eves)
+    genealogical = tempering.genealogical_se(total.influence, ancestors)
     carried = tempering.carried_se(total.influence, np.zeros(len(BETAS)))
     assert genealogical == pytest.approx(islands, rel=1e-2)
     assert carried == pytest.approx(islands, rel=0.15)

@@ -7,7 +7,7 @@ import pytest
 from arviz_stats.base import array_stats
 from scipy import stats
 
-from evidentia.numerics.series import (
+from zhat.numerics.series import (
     autocovariance,
     batch_count,
     batch_means_se,
@@ -17,7 +17,7 @@ from evidentia.numerics.series import (
     r_hat,
     spectral_se,
 )
-from evidentia.numerics.uncertainty import combine_repeats, interval, normal_quantile, t_cdf, t_quantile
+from zhat.numerics.uncertainty import combine_repeats, interval, normal_quantile, t_cdf, t_quantile
 
 INF = math.inf
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from evidentia.numerics.visits import disagreement, entries, hotelling, log_odds, mean_over_models, switching_se
+from zhat.numerics.visits import disagreement, entries, hotelling, log_odds, mean_over_models, switching_se
 
 
 def two_states(rng, n_chains, n_moves, a, b):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from evidentia.numerics.weights import Weights, pareto_k
+from zhat.numerics.weights import Weights, pareto_k
 
 INF = math.inf
 

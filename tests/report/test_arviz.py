@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput
 
 pytest.importorskip("arviz_base")
 
@@ -17,7 +17,7 @@ pytest.importorskip("arviz_base")
 @pytest.mark.parametrize("method", ["importance", "smc", "nested", "ais"])
 def test_weighted_draws_are_resampled_with_their_moments(method):
     example = zoo.example("E2")
-    result = ev.evidence(example.model, method, seed=1, progress=False)
+    result = zhat.evidence(example.model, method, seed=1, progress=False)
     tree = result.to_arviz()
     record = result.record if hasattr(result.record, "position") else result.record.final
     share = np.exp(record.log_weight - record.log_weight.max())
@@ -34,7 +34,7 @@ def test_weighted_draws_are_resampled_with_their_moments(method):
 
 
 def test_chains_stay_chains():
-    result = ev.evidence(zoo.example("E2").model, "chib-jeliazkov", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E2").model, "chib-jeliazkov", seed=1, progress=False)
     tree = result.to_arviz()
     chains = len(np.unique(result.record.final.chain))
     assert {v.shape[0] for v in tree["posterior"].data_vars.values()} == {chains}
@@ -42,7 +42,7 @@ def test_chains_stay_chains():
 
 
 def test_a_run_without_draws_says_so():
-    result = ev.evidence(zoo.example("E2").model, "importance", seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E2").model, "importance", seed=1, progress=False)
     with pytest.raises(BadInput, match="left no posterior draws"):
         replace(result, record=None).to_arviz()
     with pytest.raises(BadInput, match="at least one"):

@@ -12,23 +12,23 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.figure import Figure
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.report.nested_trace import nested_trace
-from evidentia.report.pareto_tail import pareto_tail, tail_law
-from evidentia.report.power_curve import power_curve
-from evidentia.report.repeats import repeats, scatter_ratio
-from evidentia.report.weights import weights
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.report.pictures.nested_trace import nested_trace
+from zhat.report.pictures.pareto_tail import pareto_tail, tail_law
+from zhat.report.pictures.power_curve import power_curve
+from zhat.report.pictures.repeats import repeats, scatter_ratio
+from zhat.report.pictures.weights import weights
 
 PICTURES = [(power_curve, "power-posterior"), (nested_trace, "nested"), (weights, "ais"), (weights, "importance")]
 PICTURES += [(pareto_tail, "importance"), (pareto_tail, "ais")]
-COMPARISONS = (ev.plots.evidence_intervals, ev.plots.bayes_factor_matrix, ev.plots.model_probabilities)
+COMPARISONS = (zhat.plots.evidence_intervals, zhat.plots.bayes_factor_matrix, zhat.plots.model_probabilities)
 
 
 @pytest.mark.parametrize(("picture", "method"), PICTURES)
 def test_each_picture_draws_its_record(picture, method, tmp_path):
-    result = ev.evidence(zoo.example("E2").model, method, seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E2").model, method, seed=1, progress=False)
     figure = Figure()
     ax = picture(result, figure.subplots())
     assert f"{result.log_evidence:.3f}" in ax.get_title()
@@ -40,7 +40,7 @@ def test_each_picture_draws_its_record(picture, method, tmp_path):
     (power_curve, "importance"), (nested_trace, "importance"), (weights, "nested"), (pareto_tail, "nested"),
 ])  # fmt: skip
 def test_the_wrong_record_gets_a_sentence(picture, method):
-    result = ev.evidence(zoo.example("E2").model, method, seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E2").model, method, seed=1, progress=False)
     with pytest.raises(BadType, match="draws"):
         picture(result, Figure().subplots())
 
@@ -49,9 +49,9 @@ def test_the_wrong_record_gets_a_sentence(picture, method):
 def three():
     """A clear winner, a loser, and one in doubt whose name would be a formula."""
     models = [zoo.example(f"E8s-{name}").model for name in ("slope", "none")]
-    slope, none = (ev.evidence(model, "importance", seed=1, progress=False) for model in models)
-    doubtful = replace(none, model="x", status=ev.Status.suspect("a", "b."), log_evidence_se=None)
-    return ev.Comparison.of({"slope": slope, "none": none, "$x^{" + "y" * 60: doubtful})
+    slope, none = (zhat.evidence(model, "importance", seed=1, progress=False) for model in models)
+    doubtful = replace(none, model="x", status=zhat.Status.suspect("a", "b."), log_evidence_se=None)
+    return zhat.Comparison.of({"slope": slope, "none": none, "$x^{" + "y" * 60: doubtful})
 
 
 @pytest.mark.parametrize("picture", COMPARISONS)
@@ -64,13 +64,13 @@ def test_comparisons_are_drawn_with_names_as_they_are(picture, three, tmp_path):
 
 
 def test_repeats_beside_their_errors(tmp_path):
-    result = ev.evidence(zoo.example("E1").model, "prior-mean", seed=1, repeats=6, progress=False)
+    result = zhat.evidence(zoo.example("E1").model, "prior-mean", seed=1, repeats=6, progress=False)
     figure = Figure()
     ax = repeats(result, figure.subplots())
     assert "6 runs, scatter" in ax.get_title()
     figure.savefig(tmp_path / "picture.png")
     with pytest.raises(BadInput, match="repeats=10"):
-        repeats(ev.evidence(zoo.example("E1").model, "prior-mean", seed=1), Figure().subplots())
+        repeats(zhat.evidence(zoo.example("E1").model, "prior-mean", seed=1), Figure().subplots())
 
 
 def test_scatter_ratio_is_one_for_honest_errors():

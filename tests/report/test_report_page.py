@@ -11,15 +11,15 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.report.drawing import decades, ticks
-from evidentia.report.markup import join, style, tag, text
-from evidentia.report.page import report_page
-from evidentia.report.recipe import python_call
-from evidentia.report.words import agreement, why_trust
-from evidentia.sensitivity import Sensitivity
+import zhat
+from zhat import zoo
+from zhat.comparing.sensitivity import Sensitivity
+from zhat.errors import BadInput, BadType
+from zhat.report.page.drawing import decades, ticks
+from zhat.report.page.markup import join, style, tag, text
+from zhat.report.page.page import report_page
+from zhat.report.page.recipe import python_call
+from zhat.report.page.words import agreement, why_trust
 
 HOSTILE = "<img src=x onerror=alert(1)></script>\"'&\x1b\u202e"
 
@@ -28,7 +28,7 @@ HOSTILE = "<img src=x onerror=alert(1)></script>\"'&\x1b\u202e"
 def runs():
     names = {"none": "E8s-none", "slope": "E8s-slope"}
     return {
-        name: ev.evidence(zoo.example(id_).model, "importance", seed=i, progress=False)
+        name: zhat.evidence(zoo.example(id_).model, "importance", seed=i, progress=False)
         for i, (name, id_) in enumerate(names.items())
     }
 
@@ -53,7 +53,7 @@ class Elements(HTMLParser):
 
 
 def test_the_page_has_the_answer_the_reasons_and_the_recipe(runs, tmp_path):
-    comparison = ev.Comparison.of(runs)
+    comparison = zhat.Comparison.of(runs)
     path = comparison.report(tmp_path / "page.html", question="Is there a slope?")
     page = path.read_text(encoding="utf-8")
     for words in (
@@ -72,7 +72,7 @@ def test_the_page_has_the_answer_the_reasons_and_the_recipe(runs, tmp_path):
 
 
 def test_it_stands_alone_and_is_accessible(runs):
-    page = report_page(ev.Comparison.of(runs))
+    page = report_page(zhat.Comparison.of(runs))
     elements = Elements(page)
     names = [name for name, _ in elements.found]
     assert not {"script", "link", "img", "iframe", "object", "form"} & set(names)
@@ -88,7 +88,7 @@ def test_it_stands_alone_and_is_accessible(runs):
 
 
 def test_colours_have_contrast(runs):
-    page = report_page(ev.Comparison.of(runs))
+    page = report_page(zhat.Comparison.of(runs))
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", page))
     for ink, paper in (
         ("ink", "paper"),
@@ -114,7 +114,7 @@ def contrast(one: str, two: str) -> float:
 
 def test_hostile_words_stay_words(runs):
     first, second = runs.values()
-    status = ev.Status.suspect(HOSTILE, HOSTILE)
+    status = zhat.Status.suspect(HOSTILE, HOSTILE)
     bad = dataclasses.replace(
         first, model=HOSTILE, method=HOSTILE, status=status, settings={HOSTILE: HOSTILE}, versions={HOSTILE: HOSTILE},
         data_id=HOSTILE,
@@ -123,10 +123,10 @@ def test_hostile_words_stay_words(runs):
     good = dataclasses.replace(second, data_id=HOSTILE)
     grid = np.array([1.0, 2.0])
     curve = Sensitivity(HOSTILE, HOSTILE, grid, grid, grid, grid, {1.0: bad})
-    comparison = ev.Comparison.of({HOSTILE: bad, "good": good})
+    comparison = zhat.Comparison.of({HOSTILE: bad, "good": good})
     page = report_page(comparison, question=HOSTILE, second_opinions={HOSTILE: bad}, sensitivity=[curve])
     usual = report_page(
-        ev.Comparison.of(runs), second_opinions={"none": first}, sensitivity=[dataclasses.replace(curve, runs={1.0: first})]
+        zhat.Comparison.of(runs), second_opinions={"none": first}, sensitivity=[dataclasses.replace(curve, runs={1.0: first})]
     )
     assert {name for name, _ in Elements(page).found} <= {name for name, _ in Elements(usual).found}
     assert "<img" not in page and "</script" not in page and "\x1b" not in page and "\u202e" not in page
@@ -138,7 +138,7 @@ def test_hostile_words_stay_words(runs):
 def test_methods_that_disagree_spoil_the_answer(runs):
     first = runs["none"]
     other = dataclasses.replace(first, log_evidence=first.log_evidence + 1.0, method="smc")
-    page = report_page(ev.Comparison.of(runs), second_opinions={"none": [first, other]})
+    page = report_page(zhat.Comparison.of(runs), second_opinions={"none": [first, other]})
     assert "two methods disagree about none" in page and "they agree" in page
     assert "disagree: trust neither" in agreement(first, other)
     assert "cannot be said" in agreement(first, dataclasses.replace(other, log_evidence_se=None))
@@ -147,23 +147,23 @@ def test_methods_that_disagree_spoil_the_answer(runs):
 def test_many_models_are_cut_and_it_says_so(runs):
     first = runs["none"]
     many = {f"m{i}": dataclasses.replace(first, model=f"m{i}", log_evidence=-float(i)) for i in range(30)}
-    page = report_page(ev.Comparison.of(many))
+    page = report_page(zhat.Comparison.of(many))
     assert "The 10 least probable models are in the table only" in page and "of 435 pairs" in page
 
 
 @pytest.mark.parametrize("method", ["smc", "nested", "power-posterior", "chib-jeliazkov", "ais", "laplace"])
 def test_every_sort_of_run_has_reasons_in_words(method):
-    result = ev.evidence(zoo.example("E2").model, method, seed=1, progress=False)
+    result = zhat.evidence(zoo.example("E2").model, method, seed=1, progress=False)
     sentences = why_trust(result)
     assert len(sentences) >= 1 and all(s.endswith(".") and "nan" not in s for s in sentences)
 
 
 def test_the_recipe_gives_the_same_digits(runs):
-    result = ev.evidence(zoo.example("E1").model, "prior-mean", seed=5, repeats=2, progress=False)
-    space = {"ev": ev, "runs": {}, "models": {"a'b": zoo.example("E1").model}}
+    result = zhat.evidence(zoo.example("E1").model, "prior-mean", seed=5, repeats=2, progress=False)
+    space = {"zhat": zhat, "runs": {}, "models": {"a'b": zoo.example("E1").model}}
     exec(python_call(result, "a'b"), space)
     assert space["runs"]["a'b"].log_evidence == result.log_evidence
-    tempered = ev.evidence(zoo.example("E1").model, "smc", seed=5, progress=False)
+    tempered = zhat.evidence(zoo.example("E1").model, "smc", seed=5, progress=False)
     assert "# with schedule=AdaptiveESS(fraction=" in python_call(tempered, "x")
 
 
@@ -176,26 +176,28 @@ def test_the_page_repeats_a_comparison_of_unnamed_models(capsys):
     def log_likelihood(params, y):
         return dist.Normal(params["x"], 1.0).log_prob(y).sum()
 
-    models = {f"width '{w}'": ev.Model(log_likelihood, {"x": dist.Normal(0.0, w)}, data=np.array([1.0, 2.0])) for w in (1.0, 9.0)}
-    comparison = ev.compare(models, "importance", seed=4, prior=[0.3, 0.7], progress=False)
+    models = {
+        f"width '{w}'": zhat.Model(log_likelihood, {"x": dist.Normal(0.0, w)}, data=np.array([1.0, 2.0])) for w in (1.0, 9.0)
+    }
+    comparison = zhat.compare(models, "importance", seed=4, prior=[0.3, 0.7], progress=False)
     exec(recipe_of(report_page(comparison)), {"models": models})
     assert capsys.readouterr().out.strip() == str(comparison)
 
 
 def test_rounds_that_were_added_are_told(runs):
     first = dataclasses.replace(runs["none"], repeats=runs["none"].repeats * 3, diagnostics={"runs_before_pooling": 1})
-    page = report_page(ev.Comparison.of({**runs, "none": first}))
+    page = report_page(zhat.Comparison.of({**runs, "none": first}))
     assert "the first round of none;" in page and "repeats=" not in recipe_of(page)
 
 
 @pytest.mark.parametrize(("path", "message"), [("x.pdf", "ends in .html"), ("absent/x.html", "no directory")])
 def test_paths_that_cannot_be_written(runs, path, message, tmp_path):
     with pytest.raises(BadInput, match=message):
-        ev.Comparison.of(runs).report(tmp_path / path)
+        zhat.Comparison.of(runs).report(tmp_path / path)
 
 
 def test_second_opinions_are_checked(runs):
-    comparison, other = ev.Comparison.of(runs), ev.evidence(zoo.example("E1").model, "laplace", seed=1)
+    comparison, other = zhat.Comparison.of(runs), zhat.evidence(zoo.example("E1").model, "laplace", seed=1)
     with pytest.raises(BadInput, match="there is no model 'x'"):
         report_page(comparison, second_opinions={"x": other})
     with pytest.raises(BadInput, match="other data"):

@@ -11,10 +11,10 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.figure import Figure
 
-import evidentia as ev
-from evidentia.errors import BadInput
-from evidentia.plots import best_models, inclusion
-from evidentia.spaces.subset_results import SubsetEvidences
+import zhat
+from zhat.errors import BadInput
+from zhat.plots import best_models, inclusion
+from zhat.spaces.subset_results import SubsetEvidences
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_bars_stand_in_order_and_show_doubt(found, tmp_path):
     ax = inclusion(found, figure.subplots())
     figure.savefig(tmp_path / "bars.png")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", r"\$c^{", "b"]
-    doubtful = inclusion(replace(found, status=ev.Status.suspect("a", "b.")), Figure().subplots())
+    doubtful = inclusion(replace(found, status=zhat.Status.suspect("a", "b.")), Figure().subplots())
     assert "suspect" in doubtful.get_title()
 
 

@@ -9,25 +9,26 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Budget
-from evidentia.errors import NonFiniteLikelihood
-from evidentia.model import Conditional, Model
-from evidentia.sampling import ladder, rungs_together
-from evidentia.sampling.climb import Climb
-from evidentia.sampling.evaluate import prior_draws
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.ladder import climb_ladder
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.path import AdaptiveESS, FixedLadder, PowerLadder
-from evidentia.sampling.population import Moves
-from evidentia.seeding import Key
-from evidentia.zoo import pine
+from zhat import Budget
+from zhat.errors import NonFiniteLikelihood
+from zhat.model.model import Conditional, Model
+from zhat.sampling.backend.evaluation import prior_draws
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.tempering import gibbs_ladder as gibbs_rungs
+from zhat.sampling.tempering import ladder
+from zhat.sampling.tempering.ladder import run_ladder
+from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.population import Moves
+from zhat.sampling.tempering.schedules import AdaptiveESS, FixedLadder, PowerLadder
+from zhat.seeding import Key
+from zhat.zoo import pine
 
 ONE_BURN_IN = Moves(0.3, 5, 5)
 
 
-def climbed(model, climb, schedule, seed=1, loop=None):
-    return climb_ladder(model, climb, schedule, (Gibbs(model.conditionals),), Key(seed), loop or Loop(progress=False))
+def climbed(model, chains, schedule, seed=1, loop=None):
+    return run_ladder(model, chains, schedule, (Gibbs(model.conditionals),), Key(seed), loop or Loop(progress=False))
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def rung_by_rung(monkeypatch):
 def assert_same(one, two):
     assert np.array_equal(one.betas, two.betas)
     assert np.array_equal(one.n_moves, two.n_moves)
-    assert np.array_equal(np.asarray(one.eves), np.asarray(two.eves))
+    assert np.array_equal(np.asarray(one.ancestors), np.asarray(two.ancestors))
     np.testing.assert_allclose(np.asarray(one.log_likelihood), np.asarray(two.log_likelihood), rtol=1e-10)
     for name in ("correlation", "memory", "acceptance", "idle"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-8, atol=1e-12, err_msg=name)
@@ -56,18 +57,21 @@ def assert_same(one, two):
 @pytest.mark.parametrize(
     ("climb", "schedule"),
     [
-        (Climb(200, 6, Moves(0.3, 5, 60), 4), PowerLadder(7, 5.0)),  # states kept are no multiple of the burn-in; a prime ladder
-        (Climb(60, 5, ONE_BURN_IN, 60), PowerLadder(10, 5.0)),  # no chain ever meets another
-        (Climb(30, 3, Moves(0.3, 2, 2), 1), FixedLadder((0.0, 1e-6, 0.1, 0.5, 1.0))),  # all do
-        (Climb(40, 4, ONE_BURN_IN, 4), PowerLadder(1, 1.0)),
+        (
+            LadderChains(200, 6, Moves(0.3, 5, 60), 4),
+            PowerLadder(7, 5.0),
+        ),  # states kept are no multiple of the burn-in; a prime ladder
+        (LadderChains(60, 5, ONE_BURN_IN, 60), PowerLadder(10, 5.0)),  # no chain ever meets another
+        (LadderChains(30, 3, Moves(0.3, 2, 2), 1), FixedLadder((0.0, 1e-6, 0.1, 0.5, 1.0))),  # all do
+        (LadderChains(40, 4, ONE_BURN_IN, 4), PowerLadder(1, 1.0)),
     ],
 )
-def test_the_digits_are_those_of_the_rungs_one_by_one(climb, schedule, rung_by_rung):
+def test_the_digits_are_those_of_the_rungs_one_by_one(chains, schedule, rung_by_rung):
     model = pine().model
-    together = climbed(model, climb, schedule)
-    assert ("rungs together", Gibbs(model.conditionals), climb.burn_in.at_once) in model.core.traces
+    together = climbed(model, chains, schedule)
+    assert ("rungs together", Gibbs(model.conditionals), chains.burn_in.at_once) in model.core.traces
     assert not any(purpose[0].startswith("sweep") for purpose in model.core.traces if isinstance(purpose, tuple))
-    assert_same(together, rung_by_rung(model, climb, schedule))
+    assert_same(together, rung_by_rung(model, chains, schedule))
 
 
 def test_noise_of_any_form_is_drawn_in_the_order_of_the_rungs():
@@ -82,14 +86,14 @@ def test_noise_of_any_form_is_drawn_in_the_order_of_the_rungs():
         return first.draw(2.0 * noise["half"] + noise["rest"].sum(), params, beta, data, hyper)
 
     blocks = (Conditional(first.block, pair, draw, first.log_density), *(replace(other, noise_into=None) for other in others))
-    climb, schedule = Climb(80, 7, ONE_BURN_IN, 8), PowerLadder(6, 5.0)
-    plain = climbed(model, climb, schedule)
-    assert_same(climbed(replace(model, conditionals=blocks), climb, schedule), plain)
+    chains, schedule = LadderChains(80, 7, ONE_BURN_IN, 8), PowerLadder(6, 5.0)
+    plain = climbed(model, chains, schedule)
+    assert_same(climbed(replace(model, conditionals=blocks), chains, schedule), plain)
 
 
 def test_a_rung_that_must_be_burnt_in_longer_is_left_to_the_ladder(rung_by_rung):
-    model, climb = pine().model, Climb(400, 4, Moves(0.05, 3, 60), 1)
-    together, alone = (run(model, climb, PowerLadder(9, 3.0)) for run in (climbed, rung_by_rung))
+    model, chains = pine().model, LadderChains(400, 4, Moves(0.05, 3, 60), 1)
+    together, alone = (run(model, chains, PowerLadder(9, 3.0)) for run in (climbed, rung_by_rung))
     assert together.n_moves.max() > 9, "some rung was burnt in longer"
     assert_same(together, alone)
 
@@ -109,8 +113,8 @@ def half_possible(log_likelihood):
 
 def test_an_island_where_nothing_is_possible_is_left_to_the_ladder(rung_by_rung):
     model = half_possible(lambda p: jnp.where(p["mu"] > 1.0, -0.1 * p["mu"], -jnp.inf))
-    climb = Climb(30, 2, Moves(0.9, 2, 2), 10)  # six states an island: all impossible in a third of them
-    together, alone = (run(model, climb, PowerLadder(3, 2.0)) for run in (climbed, rung_by_rung))
+    chains = LadderChains(30, 2, Moves(0.9, 2, 2), 10)  # six states an island: all impossible in a third of them
+    together, alone = (run(model, chains, PowerLadder(3, 2.0)) for run in (climbed, rung_by_rung))
     assert_same(together, alone)
 
 
@@ -119,29 +123,35 @@ def test_a_nan_met_on_the_way_is_raised_with_its_point():
     first = prior_draws(half_possible(lambda p: 0.1 * p["mu"]), 40, Key(1), loop)
     model = half_possible(lambda p: jnp.where(p["mu"] > 2.5, jnp.nan, 0.1 * p["mu"]))
     with pytest.raises(NonFiniteLikelihood, match=r"is NaN at mu=(2\.[5-9]|[3-9])"):
-        climb_ladder(
-            model, Climb(20, 2, ONE_BURN_IN, 2), PowerLadder(20, 1.0), (Gibbs(model.conditionals),), Key(1), loop, first=first
+        run_ladder(
+            model,
+            LadderChains(20, 2, ONE_BURN_IN, 2),
+            PowerLadder(20, 1.0),
+            (Gibbs(model.conditionals),),
+            Key(1),
+            loop,
+            first=first,
         )
 
 
 def test_a_spent_budget_leaves_the_rungs_of_the_calls_before():
-    model, climb = pine().model, Climb(40, 5, ONE_BURN_IN, 4)
+    model, chains = pine().model, LadderChains(40, 5, ONE_BURN_IN, 4)
     loop = Loop(Budget(likelihoods=1200), progress=False)
-    run = climbed(model, climb, PowerLadder(10, 5.0), loop=loop)
+    run = climbed(model, chains, PowerLadder(10, 5.0), loop=loop)
     assert loop.stopped is not None and loop.stopped.code == "budget"
     assert len(run.betas) == 6 and run.final.position.shape == (200, 3)
     assert np.isfinite(run.final.log_prior).all()
 
 
 def test_only_gibbs_sweeps_on_known_rungs_go_together():
-    model, climb = pine().model, Climb(40, 5, ONE_BURN_IN, 4)
-    climbed(model, climb, AdaptiveESS(0.8))
+    model, chains = pine().model, LadderChains(40, 5, ONE_BURN_IN, 4)
+    climbed(model, chains, AdaptiveESS(0.8))
     assert not any("rungs together" in purpose for purpose in model.core.traces)
 
 
 @pytest.mark.parametrize("n_rungs", [1, 2, 7, 10, 40])
 def test_calls_are_equal_parts_of_the_ladder(n_rungs):
     model = pine().model
-    size = rungs_together._at_once(model, n_rungs, 1000)
+    size = gibbs_rungs._at_once(model, n_rungs, 1000)
     assert n_rungs % size == 0 and (size <= n_rungs / 2 or n_rungs == 1)
-    assert rungs_together._at_once(model, n_rungs, 10**9) == 0, "too much for one call"
+    assert gibbs_rungs._at_once(model, n_rungs, 10**9) == 0, "too much for one call"

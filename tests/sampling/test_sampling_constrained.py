@@ -9,21 +9,21 @@ import numpyro.distributions as dist
 import pytest
 from scipy import stats
 
-import evidentia as ev
-from evidentia.errors import BadInput, BadType, NonFiniteLikelihood
-from evidentia.sampling import constrained_moves
-from evidentia.sampling.constrained import (
+import zhat
+from zhat.errors import BadInput, BadType, NonFiniteLikelihood
+from zhat.sampling.backend.evaluation import log_densities, prior_positions
+from zhat.sampling.backend.loop import Loop, Stopped
+from zhat.sampling.nested import moves as constrained_moves
+from zhat.sampling.nested.moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
+from zhat.sampling.nested.replacement import (
     N_BLOCKS,
     FromPrior,
     Points,
     _forgotten,
     _ranks,
 )
-from evidentia.sampling.constrained_moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
-from evidentia.sampling.evaluate import log_densities, prior_positions
-from evidentia.sampling.loop import Loop, Stopped
-from evidentia.sampling.population import Moves
-from evidentia.seeding import Key
+from zhat.sampling.tempering.population import Moves
+from zhat.seeding import Key
 
 LONG = Moves(correlation=0.001, at_once=200, at_most=200)
 MARKOV = [ConstrainedWalk(LONG), ConstrainedSlice(LONG), ConstrainedCrankNicolson(LONG)]
@@ -35,8 +35,8 @@ def disc(black_box=False):
     """A standard normal prior in the plane, and a likelihood that falls with the distance from the centre."""
     prior = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)}
     if black_box:
-        return ev.Model.black_box(lambda p: -0.5 * np.sum(p["x"] ** 2, axis=-1), prior, batched=True, name="disc")
-    return ev.Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), prior, name="disc")
+        return zhat.Model.black_box(lambda p: -0.5 * np.sum(p["x"] ** 2, axis=-1), prior, batched=True, name="disc")
+    return zhat.Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), prior, name="disc")
 
 
 def points_at(model, position):
@@ -143,7 +143,7 @@ def test_turns_in_many_dimensions_keep_the_prior_above_the_threshold_and_forget_
     """A ball about the centre of a normal prior: the squared radius is a chi-squared cut off, and all directions are alike."""
     d, limit = 60, 5.0
     prior = {"x": dist.Normal(0.0, 1.0).expand([d]).to_event(1)}
-    model = ev.Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), prior, name="ball")
+    model = zhat.Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), prior, name="ball")
     rng = np.random.default_rng(5)
     whole = stats.chi2(d)
     square = whole.ppf(whole.cdf(limit) * rng.random(1000))
@@ -178,7 +178,7 @@ def test_rejection_gives_up_with_a_way_out():
 
 @pytest.mark.parametrize("kernel", MARKOV, ids=lambda k: type(k).__name__)
 def test_a_likelihood_that_is_no_number_is_reported_where_it_is(kernel):
-    model = ev.Model(
+    model = zhat.Model(
         lambda p: jnp.where(p["x"][0] > 0.9, jnp.nan, -0.5 * jnp.sum(p["x"] ** 2)),
         {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)},
         name="hole",

@@ -12,24 +12,24 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Model, zoo
-from evidentia.errors import NonFiniteLikelihood
-from evidentia.model import Conditional
-from evidentia.numerics.weights import Weights
-from evidentia.sampling.annealing import walk
-from evidentia.sampling.annealing_plan import untuned_plan
-from evidentia.sampling.climb import Climb
-from evidentia.sampling.evaluate import log_densities, prior_draws
-from evidentia.sampling.kernels._base import State
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.ladder import climb_ladder
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.path import PowerLadder
-from evidentia.sampling.shelf import ALIGNMENT, Shelf
-from evidentia.sampling.sweep import sweep
-from evidentia.sampling.tune import fit_tuning
-from evidentia.seeding import Key
+from zhat import Model, zoo
+from zhat.errors import NonFiniteLikelihood
+from zhat.model.model import Conditional
+from zhat.numerics.weights import Weights
+from zhat.sampling.backend.buffers import ALIGNMENT, Buffers
+from zhat.sampling.backend.evaluation import log_densities, prior_draws
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.kernels.tuning import fit_tuning
+from zhat.sampling.tempering.ladder import run_ladder
+from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.lineages import walk
+from zhat.sampling.tempering.path_survey import untuned_plan
+from zhat.sampling.tempering.schedules import PowerLadder
+from zhat.sampling.tempering.sweep import sweep
+from zhat.seeding import Key
 
 N = 400
 LADDER = np.linspace(0.0, 1.0, 52) ** 5
@@ -111,15 +111,15 @@ def test_annealed_sweeps_give_the_exact_evidence():
 
 def test_noise_along_has_the_law_of_each_beta():
     model = pine().model
-    kernel, shelf, betas = Gibbs(model.conditionals), Shelf(), np.array([0.0, 0.2, 1.0])
-    noise = kernel.noise_along(Key(9).generator(), 2, 4000, model, betas, shelf)
+    kernel, buffers, betas = Gibbs(model.conditionals), Buffers(), np.array([0.0, 0.2, 1.0])
+    noise = kernel.noise_along(Key(9).generator(), 2, 4000, model, betas, buffers)
     assert {part.shape for part in noise.values()} == {(3, 2, 4000)}
     shapes = model.hyper["shape"] + 1.0 + 0.5 * betas * len(model.data[1])
     for name, means, sds in (("0", np.zeros(3), np.ones(3)), ("1", np.zeros(3), np.ones(3)), ("2", shapes, np.sqrt(shapes))):
         z = (noise[name].mean(axis=(1, 2)) - means) / (sds / np.sqrt(8000))
         assert (np.abs(z) < 5.0).all(), (name, z)
     assert all(part.ctypes.data % ALIGNMENT == 0 for part in noise.values())
-    again = kernel.noise_along(Key(9).generator(), 2, 4000, model, betas, shelf)
+    again = kernel.noise_along(Key(9).generator(), 2, 4000, model, betas, buffers)
     assert all(again[name] is noise[name] for name in noise), "the same memory is used again"
 
 
@@ -176,8 +176,8 @@ def test_a_nan_met_by_a_sweep_is_raised_with_its_point_or_counted(how):
 
 def test_a_ladder_of_gibbs_chains_ends_with_the_log_prior_of_its_draws():
     model = pine().model
-    climb = Climb(n_chains=40, n_kept=4, n_islands=4)
-    run = climb_ladder(model, climb, PowerLadder(6, 5.0), (Gibbs(model.conditionals),), Key(1), Loop(progress=False))
+    chains = LadderChains(n_chains=40, n_kept=4, n_islands=4)
+    run = run_ladder(model, chains, PowerLadder(6, 5.0), (Gibbs(model.conditionals),), Key(1), Loop(progress=False))
     log_prior, log_likelihood = log_densities(model, np.ascontiguousarray(run.final.position), Loop(progress=False))
     np.testing.assert_allclose(run.final.log_prior, log_prior, rtol=1e-9)
     np.testing.assert_allclose(run.final.log_likelihood, log_likelihood, rtol=1e-9)
@@ -185,9 +185,9 @@ def test_a_ladder_of_gibbs_chains_ends_with_the_log_prior_of_its_draws():
 
 
 def test_a_shelf_keeps_memory_by_name_and_shape():
-    shelf = Shelf()
-    one = shelf.place("a", (3, 5), np.float64)
+    buffers = Buffers()
+    one = buffers.place("a", (3, 5), np.float64)
     assert one.ctypes.data % ALIGNMENT == 0 and one.flags.c_contiguous and one.shape == (3, 5)
-    assert shelf.place("a", (3, 5), np.float64) is one
-    assert shelf.place("b", (3, 5), np.float64) is not one
-    assert shelf.place("a", (3, 5), np.int64).dtype == np.int64
+    assert buffers.place("a", (3, 5), np.float64) is one
+    assert buffers.place("b", (3, 5), np.float64) is not one
+    assert buffers.place("a", (3, 5), np.int64).dtype == np.int64

@@ -7,18 +7,18 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Budget, Laplace, Model, evidence, zoo
-from evidentia.numerics.weights import Weights
-from evidentia.records import Draws
-from evidentia.result import Level, Status
-from evidentia.sampling.from_mode import _visited, more_than
-from evidentia.sampling.from_particles import look_from_particles
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import Mode, different
-from evidentia.sampling.proposals import Mixture, StudentT
-from evidentia.sampling.scouts import how_many
-from evidentia.sampling.weighted import weighted_draws
-from evidentia.seeding import Key
+from zhat import Budget, Laplace, Model, evidence, zoo
+from zhat.missed_mass.coverage_check import check_coverage
+from zhat.missed_mass.mode_check import _visited, more_than
+from zhat.missed_mass.outliers import how_many
+from zhat.numerics.weights import Weights
+from zhat.results.estimate import Level, Status
+from zhat.results.records import Draws
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.modes import Mode, different
+from zhat.sampling.importance.proposals import Mixture, StudentT
+from zhat.sampling.importance.weighted_draws import weighted_draws
+from zhat.seeding import Key
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_a_budget_that_ends_in_the_last_check_leaves_no_unchecked_number_ok(meth
 def test_laplace_learns_a_mode_that_its_search_missed():
     """A look from the prior finds what no climb from its draws does; without it the answer is 0.7 nats low, and ok."""
     example = zoo.example("unequal-modes-20")
-    alone = evidence(example.model, Laplace(look_from_prior=False), seed=0, progress=False)
+    alone = evidence(example.model, Laplace(coverage_check=False), seed=0, progress=False)
     assert alone.status.is_ok and alone.log_evidence - example.log_evidence < -0.3, "the trap is one"
     found = evidence(example.model, "laplace", seed=0, progress=False)
     print(found)
@@ -107,7 +107,7 @@ def test_particles_from_the_prior_say_which_modes_a_proposal_misses(covered, lev
     loop, proposal = Loop(progress=False), _shared(covered)
     draws = weighted_draws(model, proposal, 4000, Key(1), loop, 0.0)
     weights = Weights.of(draws.log_weight)
-    status, seen, modes = look_from_particles(model, proposal, 0.0, weights, draws.log_weight, Key(2), loop)
+    status, seen, modes = check_coverage(model, proposal, 0.0, weights, draws.log_weight, Key(2), loop)
     print(status, seen)
     assert status.level is level
     assert modes or level is Level.OK
@@ -159,7 +159,7 @@ def test_the_default_hears_what_importance_sampling_found_when_smc_does_not(monk
         return next(answers)
         yield
 
-    monkeypatch.setattr("evidentia.estimate._run", answer)
+    monkeypatch.setattr("zhat.run.estimate._run", answer)
     result = evidence(model, seed=0, progress=False)
     assert result.method == "smc" and [reason.code for reason in result.status.reasons] == ["missed-peak"]
     assert result.log_evidence_se is None and "0.70 nats more" in result.no_se_because

@@ -5,18 +5,18 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Model
-from evidentia.sampling import idle as idling
-from evidentia.sampling.evaluate import log_densities
-from evidentia.sampling.idle import IDLE, SHORT, TIMES, above_frame, floors, rouse, still_idle
-from evidentia.sampling.kernels._base import State
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.kernels.hmc import HMC
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.sweep import Swept
-from evidentia.sampling.tune import tuning_in_blocks
-from evidentia.seeding import Key
+from zhat import Model
+from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.kernels.tuning import tuning_in_blocks
+from zhat.sampling.tempering import stragglers as idling
+from zhat.sampling.tempering.stragglers import IDLE, SHORT, TIMES, above_frame, floors, idleness_after, move_stragglers
+from zhat.sampling.tempering.sweep import Swept
+from zhat.seeding import Key
 
 N, ISLANDS, BETA = 4000, 4, 0.5
 VARIANCE = 1.0 / (1.0 + BETA / 0.5**2)  # of N(0, 1) x N(x; 0.6, 0.5^2)^BETA, in each of two dimensions
@@ -28,7 +28,7 @@ def test_idleness_is_the_improbability_of_standing_still():
     after = np.zeros((4, 3, 2))
     after[-1, 1, 0] = 0.1  # only the second particle moved in these four moves
     part = Swept(after, np.zeros((4, 3)), np.zeros((4, 3)), 0.5)
-    found = still_idle(np.array([1.0, 1.0, 0.0]), before, part)
+    found = idleness_after(np.array([1.0, 1.0, 0.0]), before, part)
     np.testing.assert_allclose(found, [1.0 + 4 * np.log(2.0), 0.0, 4 * np.log(2.0)])
 
 
@@ -85,7 +85,7 @@ def test_moves_kept_to_the_region_leave_the_target_as_it_is(kernel, black_box):
     for seed in range(20):
         state, tuning, height, idleness = _exact(model, seed)
         floor = np.repeat(floors(height, idleness > IDLE, ISLANDS), N // ISLANDS)
-        found = rouse(model, kernel, state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
+        found = move_stragglers(model, kernel, state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
         members = height >= floor
         changed = (found.state.position != state.position).any(axis=1)
         assert found.n_moves >= SHORT and changed[members].mean() > 0.5 and not changed[~members].any()
@@ -110,7 +110,7 @@ def test_only_the_region_is_paid_for_and_one_shape_compiled():
     model, loop = _model(), Loop(progress=False)
     for seed in range(3):
         state, tuning, _, idleness = _exact(model, seed)
-        rouse(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
+        move_stragglers(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
     assert model.core.traces[("sweep above a floor", CrankNicolson())] == 1
     assert loop.n_likelihood < 3 * N + 3 * TIMES * SHORT * 0.15 * N  # the draws themselves, and moves of a tenth of them
 
@@ -120,5 +120,5 @@ def test_few_idle_particles_and_kernels_without_a_scale_are_left_alone():
     state, tuning, _, idleness = _exact(model, 0)
     alone = np.where(np.arange(N) == 7, 2.0 * IDLE, 0.0)
     for kernel, each in ((CrankNicolson(), alone), (Gibbs(()), idleness)):
-        found = rouse(model, kernel, state, each, BETA, tuning, 0.2, Key(0).generator(), loop)
+        found = move_stragglers(model, kernel, state, each, BETA, tuning, 0.2, Key(0).generator(), loop)
         assert found.n_moves == 0 and found.state is state

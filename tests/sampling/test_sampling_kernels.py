@@ -16,19 +16,19 @@ import numpyro.distributions as dist
 import pytest
 from scipy.special import polygamma, psi
 
-from evidentia import Model, zoo
-from evidentia.sampling.evaluate import log_densities
-from evidentia.sampling.kernels._base import State
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.kernels.hmc import HMC
-from evidentia.sampling.kernels.independent import Independent
-from evidentia.sampling.kernels.random_walk import RandomWalk
-from evidentia.sampling.kernels.slice import Slice
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.sweep import sweep
-from evidentia.sampling.tune import tuning_in_blocks, tuning_of
-from evidentia.seeding import Key
+from zhat import Model, zoo
+from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.kernels.independent import Independent
+from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.kernels.slice import Slice
+from zhat.sampling.kernels.tuning import tuning_in_blocks, tuning_of
+from zhat.sampling.tempering.sweep import sweep
+from zhat.seeding import Key
 
 BETA = 0.3
 N = 4000

@@ -12,15 +12,15 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.errors import BadInput, BadType
-from evidentia.records import PathRun
-from evidentia.result import Level
-from evidentia.sampling.kernels.random_walk import RandomWalk
-from evidentia.sampling.kernels.slice import Slice
-from evidentia.sampling.loop import Budget, Loop, Stopped
-from evidentia.sampling.proposals import Gaussian
+import zhat
+from zhat import Model
+from zhat.errors import BadInput, BadType
+from zhat.results.estimate import Level
+from zhat.results.records import PathRun
+from zhat.sampling.backend.loop import Budget, Loop, Stopped
+from zhat.sampling.importance.proposals import Gaussian
+from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.kernels.slice import Slice
 
 PRIOR = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)}
 INFINITELY = 10**9
@@ -52,20 +52,20 @@ CURRENT = []
 
 def run(method, counted=None, **options):
     CURRENT.append(counted or Counted())
-    return ev.evidence(model(CURRENT[-1].batched), method, seed=1, **options), CURRENT[-1]
+    return zhat.evidence(model(CURRENT[-1].batched), method, seed=1, **options), CURRENT[-1]
 
 
 # -- counting -------------------------------------------------------------------------------------------------------
 
-GIVEN = ev.Importance(n_draws=1000, proposal=Gaussian(np.zeros(2), np.eye(2)), look_from_prior=False)
+GIVEN = zhat.Importance(n_draws=1000, proposal=Gaussian(np.zeros(2), np.eye(2)), coverage_check=False)
 METHODS = {
-    "prior mean": ev.PriorMean(n_draws=1000),
+    "prior mean": zhat.PriorMean(n_draws=1000),
     "importance, proposal given": GIVEN,
-    "importance": ev.Importance(n_draws=1000, n_pilot=500),
-    "laplace": ev.Laplace(n_check=200),
-    "smc": ev.SMC(n_particles=40),
-    "smc, random walk": ev.SMC(n_particles=40, kernels=(RandomWalk(),)),
-    "smc, slice": ev.SMC(n_particles=40, kernels=(Slice(),)),
+    "importance": zhat.Importance(n_draws=1000, n_pilot=500),
+    "laplace": zhat.Laplace(n_check=200),
+    "smc": zhat.SMC(n_particles=40),
+    "smc, random walk": zhat.SMC(n_particles=40, kernels=(RandomWalk(),)),
+    "smc, slice": zhat.SMC(n_particles=40, kernels=(Slice(),)),
 }
 
 
@@ -96,7 +96,7 @@ def test_a_loop_adds_up():
 
 
 # A population without the look from the mode, so that half of its points are spent in the middle of its path.
-POPULATION = ev.SMC(n_particles=80, look_from_mode=False)
+POPULATION = zhat.SMC(n_particles=80, mode_check=False)
 
 
 @cache
@@ -234,5 +234,5 @@ def test_ctrl_c_ends_a_comparison_and_says_how_far_it_was():
     seen = []
     last = Model.black_box(lambda params: seen.append(1) or np.zeros(len(params["x"])), PRIOR, batched=True, name="last")
     with pytest.raises(KeyboardInterrupt, match="while 'counted' was run; 1 of 3 models were done"):
-        ev.compare({"other": other, "counted": model(True), "last": last}, METHODS["importance"], seed=1)
+        zhat.compare({"other": other, "counted": model(True), "last": last}, METHODS["importance"], seed=1)
     assert not seen

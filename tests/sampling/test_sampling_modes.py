@@ -7,12 +7,12 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Model, zoo
-from evidentia.records import Draws
-from evidentia.sampling.evaluate import log_densities, prior_draws
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import Search, find_modes, many_starts
-from evidentia.seeding import Key
+from zhat import Model, zoo
+from zhat.results.records import Draws
+from zhat.sampling.backend.evaluation import log_densities, prior_draws
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.modes import Search, find_modes, many_starts
+from zhat.seeding import Key
 
 FEW = Search(n_starts=16)
 

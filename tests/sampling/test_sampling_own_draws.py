@@ -4,10 +4,10 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType, ShapeError
-from evidentia.sampling.own_draws import positions_of
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType, ShapeError
+from zhat.sampling.importance.from_draws import positions_of
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def test_importance_sampling_from_them_is_right_within_its_error(gibbs_output):
     example, draws = gibbs_output
     z = []
     for seed in range(12):
-        proposal = ev.proposal_from_draws(example.model, draws, seed=seed)
-        found = ev.evidence(example.model, ev.Importance(proposal=proposal, n_draws=4000), seed=seed, progress=False)
+        proposal = zhat.proposal_from_draws(example.model, draws, seed=seed)
+        found = zhat.evidence(example.model, zhat.Importance(proposal=proposal, n_draws=4000), seed=seed, progress=False)
         assert found.status.is_ok
         z.append((found.log_evidence - example.log_evidence) / found.error)
     print(np.round(z, 2))
@@ -47,7 +47,7 @@ def test_chains_may_be_an_axis_of_their_own(gibbs_output):
 
 def vector_model():
     prior = {"b": dist.Normal().expand([3]).to_event(1), "s": dist.HalfNormal(1.0)}
-    return ev.Model(lambda p: -0.5 * (p["b"] ** 2).sum() / p["s"], prior, name="vector")
+    return zhat.Model(lambda p: -0.5 * (p["b"] ** 2).sum() / p["s"], prior, name="vector")
 
 
 GOOD = {"b": np.zeros((500, 3)) + np.arange(500)[:, None] / 500, "s": np.linspace(0.5, 2.0, 500)}
@@ -67,4 +67,4 @@ GOOD = {"b": np.zeros((500, 3)) + np.arange(500)[:, None] / 500, "s": np.linspac
 )
 def test_what_cannot_be_posterior_draws_is_refused_with_a_sentence(draws, error, words):
     with pytest.raises(error, match=words):
-        ev.proposal_from_draws(vector_model(), draws)
+        zhat.proposal_from_draws(vector_model(), draws)

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from evidentia.methods import smc
-from evidentia.methods.smc import path_sums
-from evidentia.records import PathRun
-from evidentia.sampling.population import increments
+from zhat.methods import smc
+from zhat.methods.smc import path_sums
+from zhat.results.records import PathRun
+from zhat.sampling.tempering.population import increments
 
 
-def path_run(betas, log_likelihood, memory=None, eves=None, n_islands=1):
+def path_run(betas, log_likelihood, memory=None, ancestors=None, n_islands=1):
     rungs = len(log_likelihood)
     first = log_likelihood[0].size
     return PathRun(
         betas=np.asarray(betas, np.float64),
         log_likelihood=tuple(np.asarray(x, np.float64) for x in log_likelihood),
-        eves=tuple(np.arange(first) if eves is None else np.asarray(eves) for _ in range(rungs)),
+        ancestors=tuple(np.arange(first) if ancestors is None else np.asarray(ancestors) for _ in range(rungs)),
         n_islands=n_islands,
         acceptance=np.ones(rungs),
         correlation=np.zeros(rungs),
@@ -117,19 +117,19 @@ def genealogical_se(run):
 
 def test_with_one_rung_descent_is_the_weights_own_error():
     weights = np.array([1.0, 2.0, 3.0, 6.0])
-    se, n_eves = genealogical_se(path_run([0.0, 1.0], [np.log(weights)[None]]))
+    se, n_ancestors = genealogical_se(path_run([0.0, 1.0], [np.log(weights)[None]]))
     # sum (share - 1/n)^2 n / (n - 1) is the delta method's variance of a mean of n weights.
     assert se == pytest.approx(weights.std(ddof=1) / (weights.mean() * 2.0), abs=1e-12)
-    assert n_eves == 4
+    assert n_ancestors == 4
 
 
 def test_shares_of_the_final_weight_by_hand():
     # Six particles, all descending from the first two of six; final weights 1 .. 6.
-    run = path_run([0.0, 0.5, 1.0], [np.zeros((1, 6)), 2.0 * np.log(np.arange(1.0, 7.0))[None]], eves=[0, 0, 0, 1, 1, 1])
-    se, n_eves = genealogical_se(run)
+    run = path_run([0.0, 0.5, 1.0], [np.zeros((1, 6)), 2.0 * np.log(np.arange(1.0, 7.0))[None]], ancestors=[0, 0, 0, 1, 1, 1])
+    se, n_ancestors = genealogical_se(run)
     shares = np.array([6.0 / 21.0, 15.0 / 21.0, 0.0, 0.0, 0.0, 0.0])
     assert se == pytest.approx(math.sqrt(((shares - 1 / 6) ** 2).sum() * 6 / 5), abs=1e-12)
-    assert n_eves == 2
+    assert n_ancestors == 2
 
 
 def test_islands_share_by_their_evidence():
@@ -137,22 +137,22 @@ def test_islands_share_by_their_evidence():
     first = np.log(np.array([[3.0, 3.0, 1.0, 1.0]]))
     run = path_run([0.0, 0.5, 1.0], [2.0 * first, np.zeros((1, 4))], n_islands=2)
     shares = np.array([3.0, 3.0, 1.0, 1.0]) / 8.0
-    se, n_eves = genealogical_se(run)
+    se, n_ancestors = genealogical_se(run)
     assert se == pytest.approx(math.sqrt(((shares - 0.25) ** 2).sum() * 4 / 3), abs=1e-12)
-    assert n_eves == 4
+    assert n_ancestors == 4
 
 
 def test_one_ancestor_of_all_is_as_unequal_as_it_gets():
-    run = path_run([0.0, 0.5, 1.0], [np.zeros((1, 10)), np.zeros((1, 10))], eves=np.zeros(10, np.int64))
-    se, n_eves = genealogical_se(run)
+    run = path_run([0.0, 0.5, 1.0], [np.zeros((1, 10)), np.zeros((1, 10))], ancestors=np.zeros(10, np.int64))
+    se, n_ancestors = genealogical_se(run)
     assert se == pytest.approx(1.0, abs=1e-12)
-    assert n_eves == 1
+    assert n_ancestors == 1
 
 
 def test_what_rounding_adds_in_resampling_is_taken_off():
     # Weights 1, 2, 3 deserve 1/2, 1 and 3/2 copies of three: rounding varies by (1/4 + 0 + 1/4) / 3^2.
     first, last = 2.0 * np.log([[1.0, 2.0, 3.0]]), 2.0 * np.log([[1.0, 1.0, 4.0]])
-    run = path_run([0.0, 0.5, 1.0], [first, last], eves=[1, 2, 2])
+    run = path_run([0.0, 0.5, 1.0], [first, last], ancestors=[1, 2, 2])
     shares = np.array([0.0, 1.0, 5.0]) / 6.0
     expected = ((shares - 1 / 3) ** 2).sum() * 3 / 2 - 0.5 / 9
     assert genealogical_se(run)[0] == pytest.approx(math.sqrt(expected), abs=1e-12)

@@ -11,18 +11,18 @@ import time
 
 import pytest
 
-from evidentia.sampling import progress
-from evidentia.sampling.path import progress_of, rungs_in_all
-from evidentia.sampling.progress import ProgressLine, duration, fitted
+from zhat.sampling.backend import progress
+from zhat.sampling.backend.progress import ProgressLine, duration, fitted
+from zhat.sampling.tempering.schedules import progress_of, rungs_in_all
 
 RUN = """
-import evidentia as ev, numpyro.distributions as dist, time
+import zhat, numpyro.distributions as dist, time
 def slow(params):
     time.sleep(0.02)
     return -0.5 * (params["x"] ** 2).sum(axis=-1)
-model = ev.Model.black_box(slow, {"x": dist.Normal(0.0, 100.0).expand([3]).to_event(1)}, batched=True, name="slow\\x1b[31m")
+model = zhat.Model.black_box(slow, {"x": dist.Normal(0.0, 100.0).expand([3]).to_event(1)}, batched=True, name="slow\\x1b[31m")
 print("begun", flush=True)
-print(ev.evidence(model, ev.SMC(n_particles=200), seed=1).status)
+print(zhat.evidence(model, zhat.SMC(n_particles=200), seed=1).status)
 """
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from evidentia.errors import BadInput, ShapeError
-from evidentia.sampling.mode import Mode
-from evidentia.sampling.proposals import Gaussian, Mixture, StudentT, at_modes
+from zhat.errors import BadInput, ShapeError
+from zhat.sampling.importance.modes import Mode
+from zhat.sampling.importance.proposals import Gaussian, Mixture, StudentT, at_modes
 
 MEAN = np.array([1.0, -2.0])
 SHAPE = np.array([[2.0, 0.7], [0.7, 0.5]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evidentia.sampling.path import ON_SUPPORT, AdaptiveESS, FixedLadder, PowerLadder, tempered
+from zhat.sampling.tempering.schedules import ON_SUPPORT, AdaptiveESS, FixedLadder, PowerLadder, tempered
 
 RNG = np.random.default_rng(5)
 SHARP = -0.5 * 1e4 * RNG.standard_normal(2000) ** 2

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpyro.distributions as dist
 
-from evidentia import Budget, Model, evidence, zoo
-from evidentia.sampling.scouts import IN_ALL, OF_A_RUNG, Scouts
-from evidentia.sampling.tune import tuning_in_blocks
+from zhat import Budget, Model, evidence, zoo
+from zhat.missed_mass.outliers import IN_ALL, OF_A_RUNG, Outliers
+from zhat.sampling.kernels.tuning import tuning_in_blocks
 
 CHEAP = zoo.example("E8").model
 
@@ -24,31 +24,31 @@ def _normal(position):
 
 
 def test_those_who_stand_apart_are_kept():
-    scouts = Scouts(CHEAP)
+    outliers = Outliers(CHEAP)
     crowd = _crowd(3)
     # The target of a crowd of normals is normal; three stand on a peak of their own.
     log_prior = _normal(crowd)
     log_prior[:3] = 0.0
-    scouts.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
-    kept = scouts.draws
+    outliers.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
+    kept = outliers.draws
     assert kept is not None and len(kept.position) == 3
     assert (kept.position > 8.0).all()
 
 
 def test_where_nobody_stands_apart_there_are_no_scouts():
-    scouts, crowd = Scouts(CHEAP), _crowd(0)
+    outliers, crowd = Outliers(CHEAP), _crowd(0)
     for _ in range(20):
-        scouts.look(0.0, crowd, _normal(crowd), np.zeros(len(crowd)))
-    assert scouts.draws is None
+        outliers.look(0.0, crowd, _normal(crowd), np.zeros(len(crowd)))
+    assert outliers.draws is None
 
 
 def test_of_many_rungs_the_highest_are_kept():
-    scouts, crowd = Scouts(CHEAP), _crowd(20)
+    outliers, crowd = Outliers(CHEAP), _crowd(20)
     for height in (1.0, 9.0, 7.0, 5.0):
         log_prior = _normal(crowd)
         log_prior[:20] = height
-        scouts.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
-    kept = scouts.draws
+        outliers.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
+    kept = outliers.draws
     assert kept is not None and len(kept.position) == IN_ALL
     np.testing.assert_array_equal(kept.log_prior, np.repeat([9.0, 7.0, 5.0], OF_A_RUNG))
 
@@ -60,22 +60,22 @@ def test_every_block_of_a_rung_is_seen_in_its_own_frame():
     log_prior = -0.5 * np.sum((position - np.repeat([0.0, 50.0], 200)[:, None]) ** 2, axis=2)
     position[1, 300], log_prior[1, 300] = 60.0, 5.0
     frame = tuning_in_blocks(np.repeat([[0.0], [50.0]], 3, axis=1), np.stack([np.eye(3)] * 2), 1.0)
-    scouts = Scouts(CHEAP)
-    scouts.watch(0.5, _Rung(position, log_prior, np.zeros((2, 400)), frame))
-    kept = scouts.draws
+    outliers = Outliers(CHEAP)
+    outliers.watch(0.5, _Rung(position, log_prior, np.zeros((2, 400)), frame))
+    kept = outliers.draws
     assert kept is not None
     np.testing.assert_array_equal(kept.position, np.full((1, 3), 60.0))
 
 
 def test_points_of_no_density_and_too_few_are_passed_over():
-    scouts, crowd = Scouts(CHEAP), _crowd(0, n=40)
+    outliers, crowd = Outliers(CHEAP), _crowd(0, n=40)
     none_left = np.full(40, -np.inf)
     none_left[:6] = 0.0
     for frame in (None, tuning_in_blocks(np.zeros((1, 3)), np.eye(3)[None], 1.0)):
-        scouts.look(0.3, crowd, np.zeros(40), none_left, frame)
-        assert scouts.draws is None
-    scouts.watch(0.3, _Rung(crowd[None], None, np.zeros((1, 40)), None))
-    assert scouts.draws is None
+        outliers.look(0.3, crowd, np.zeros(40), none_left, frame)
+        assert outliers.draws is None
+    outliers.watch(0.3, _Rung(crowd[None], None, np.zeros((1, 40)), None))
+    assert outliers.draws is None
 
 
 def test_an_impossible_point_is_no_scout():
@@ -83,10 +83,10 @@ def test_an_impossible_point_is_no_scout():
     log_likelihood = np.zeros(len(crowd))
     log_likelihood[1] = -np.inf
     crowd[2] = np.inf
-    scouts = Scouts(CHEAP)
-    scouts.look(0.3, crowd, np.where(np.arange(len(crowd)) == 0, 5.0, _normal(crowd)), log_likelihood)
-    assert scouts.draws is not None
-    np.testing.assert_array_equal(scouts.draws.position, crowd[:1])
+    outliers = Outliers(CHEAP)
+    outliers.look(0.3, crowd, np.where(np.arange(len(crowd)) == 0, 5.0, _normal(crowd)), log_likelihood)
+    assert outliers.draws is not None
+    np.testing.assert_array_equal(outliers.draws.position, crowd[:1])
 
 
 class _Rung(NamedTuple):
@@ -97,9 +97,9 @@ class _Rung(NamedTuple):
 
 
 def test_black_boxes_have_no_scouts():
-    scouts = Scouts(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([3]).to_event(1)}))
-    scouts.look(0.0, _crowd(1), np.zeros(2000), np.zeros(2000))
-    assert scouts.draws is None
+    outliers = Outliers(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([3]).to_event(1)}))
+    outliers.look(0.0, _crowd(1), np.zeros(2000), np.zeros(2000))
+    assert outliers.draws is None
 
 
 def test_a_mode_that_dies_out_on_the_way_is_not_missed_in_silence():

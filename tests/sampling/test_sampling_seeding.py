@@ -8,15 +8,15 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import Model
-from evidentia.sampling.population import Moves
-from evidentia.seeding import Key, check_seed
+import zhat
+from zhat import Model
+from zhat.sampling.tempering.population import Moves
+from zhat.seeding import Key, check_seed
 
 METHODS = {
-    "prior-mean": ev.PriorMean(n_draws=1000),
-    "importance": ev.Importance(n_draws=1000, n_pilot=500),
-    "smc": ev.SMC(n_particles=40, moves=Moves(0.3, 2, 8)),
+    "prior-mean": zhat.PriorMean(n_draws=1000),
+    "importance": zhat.Importance(n_draws=1000, n_pilot=500),
+    "smc": zhat.SMC(n_particles=40, moves=Moves(0.3, 2, 8)),
 }
 
 
@@ -57,19 +57,19 @@ def test_labels_are_hashed_by_crc_and_not_by_pythons_salted_hash():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_same_seed_gives_the_same_digits_whatever_ran_in_between(name):
-    first = ev.evidence(model(), METHODS[name], seed=5)
+    first = zhat.evidence(model(), METHODS[name], seed=5)
     np.random.default_rng().random()
-    ev.evidence(model(), METHODS["prior-mean"], seed=99)
-    second = ev.evidence(model(), METHODS[name], seed=5)
+    zhat.evidence(model(), METHODS["prior-mean"], seed=99)
+    second = zhat.evidence(model(), METHODS[name], seed=5)
     assert second.log_evidence == first.log_evidence
     assert second.log_evidence_se == first.log_evidence_se
-    assert ev.evidence(model(), METHODS[name], seed=6).log_evidence != first.log_evidence
+    assert zhat.evidence(model(), METHODS[name], seed=6).log_evidence != first.log_evidence
 
 
 def test_a_repeat_is_the_same_run_alone_and_among_others():
-    two = ev.evidence(model(), METHODS["importance"], seed=5, repeats=2)
-    three = ev.evidence(model(), METHODS["importance"], seed=5, repeats=3)
-    alone = ev.evidence(model(), METHODS["importance"], seed=5)
+    two = zhat.evidence(model(), METHODS["importance"], seed=5, repeats=2)
+    three = zhat.evidence(model(), METHODS["importance"], seed=5, repeats=3)
+    alone = zhat.evidence(model(), METHODS["importance"], seed=5)
     assert [r.log_evidence for r in two.repeats] == [r.log_evidence for r in three.repeats[:2]]
     assert alone.log_evidence == three.repeats[0].log_evidence
     assert len({r.log_evidence for r in three.repeats}) == 3
@@ -79,18 +79,18 @@ def test_a_repeat_is_the_same_run_alone_and_among_others():
 def test_the_global_random_state_is_neither_read_nor_changed(name):
     np.random.seed(1)  # the legacy state is what must stay untouched
     before = np.random.get_state()
-    first = ev.evidence(model(), METHODS[name], seed=5)
+    first = zhat.evidence(model(), METHODS[name], seed=5)
     after = np.random.get_state()
     assert before[0] == after[0] and before[2:] == after[2:]
     np.testing.assert_array_equal(before[1], after[1])
     np.random.seed(2)
-    assert ev.evidence(model(), METHODS[name], seed=5).log_evidence == first.log_evidence
+    assert zhat.evidence(model(), METHODS[name], seed=5).log_evidence == first.log_evidence
 
 
 def test_without_a_seed_one_is_drawn_and_stored():
-    first = ev.evidence(model(), METHODS["prior-mean"])
+    first = zhat.evidence(model(), METHODS["prior-mean"])
     assert isinstance(first.seed, int)
-    again = ev.evidence(model(), METHODS["prior-mean"], seed=first.seed)
+    again = zhat.evidence(model(), METHODS["prior-mean"], seed=first.seed)
     assert again.log_evidence == first.log_evidence
     assert len({check_seed(None) for _ in range(10)}) == 10
 

@@ -5,11 +5,11 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Budget, Model, evidence, zoo
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.scouts import Scouts
-from evidentia.sampling.vanguard import OTHERS, send_others, vanguard, walk
-from evidentia.seeding import Key
+from zhat import Budget, Model, evidence, zoo
+from zhat.missed_mass.extra_populations import OTHERS, extra_populations, run_more_populations, walk
+from zhat.missed_mass.outliers import Outliers
+from zhat.sampling.backend.loop import Loop
+from zhat.seeding import Key
 
 
 def ball(d):
@@ -19,7 +19,7 @@ def ball(d):
 @pytest.mark.parametrize("d", [20, 51])
 def test_nobody_is_sent_where_one_population_is_enough_or_each_is_dear(d):
     loop = Loop(progress=False)
-    assert vanguard(ball(d), Key(1), loop) is None
+    assert extra_populations(ball(d), Key(1), loop) is None
     assert loop.n_likelihood == 0
 
 
@@ -27,16 +27,16 @@ def test_others_go_half_of_the_way_and_are_watched():
     model, loop = ball(25), Loop(progress=False)
     seen = []
 
-    class Watching(Scouts):
+    class Watching(Outliers):
         def watch(self, beta, rung, choice=None):
             seen.append(beta)
             super().watch(beta, rung, choice)
 
-    scouts = Watching(model)
-    first = walk(model, scouts, Key(1), loop)
+    outliers = Watching(model)
+    first = walk(model, outliers, Key(1), loop)
     assert first.complete
     here, spent = len(seen), loop.n_likelihood
-    send_others(model, first, scouts, Key(2), loop)
+    run_more_populations(model, first, outliers, Key(2), loop)
     betas = np.array(seen[here:])
     half = first.betas[len(first.betas) // 2]
     assert (np.diff(betas) < 0).sum() == OTHERS - 1

@@ -8,14 +8,14 @@ import numpyro.distributions as dist
 import pytest
 from scipy import stats
 
-from evidentia import Model
-from evidentia.numerics.weights import Weights
-from evidentia.sampling.evaluate import log_densities, prior_positions
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.proposals import Gaussian
-from evidentia.sampling.tune import fit_tuning, tuning_in_blocks
-from evidentia.sampling.weighted import weighted_draws
-from evidentia.seeding import Key
+from zhat import Model
+from zhat.numerics.weights import Weights
+from zhat.sampling.backend.evaluation import log_densities, prior_positions
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.proposals import Gaussian
+from zhat.sampling.importance.weighted_draws import weighted_draws
+from zhat.sampling.kernels.tuning import fit_tuning, tuning_in_blocks
+from zhat.seeding import Key
 
 EXACT = stats.norm(0.0, np.sqrt(1.25)).logpdf(0.6)  # x ~ N(0, 1), seen once as 0.6 with sd 0.5
 

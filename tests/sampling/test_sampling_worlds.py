@@ -7,21 +7,21 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-from evidentia import Model
-from evidentia.errors import NonFiniteLikelihood
-from evidentia.records import Draws
-from evidentia.sampling.evaluate import log_densities
-from evidentia.sampling.kernels._base import State
-from evidentia.sampling.kernels.crank_nicolson import CrankNicolson
-from evidentia.sampling.kernels.hmc import HMC
-from evidentia.sampling.kernels.independent import Independent
-from evidentia.sampling.kernels.random_walk import RandomWalk
-from evidentia.sampling.kernels.slice import Slice
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import Search, find_modes
-from evidentia.sampling.sweep import sweep
-from evidentia.sampling.tune import tuning_of
-from evidentia.seeding import Key
+from zhat import Model
+from zhat.errors import NonFiniteLikelihood
+from zhat.results.records import Draws
+from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.modes import Search, find_modes
+from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.kernels.independent import Independent
+from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.kernels.slice import Slice
+from zhat.sampling.kernels.tuning import tuning_of
+from zhat.sampling.tempering.sweep import sweep
+from zhat.seeding import Key
 
 PRIOR = {"x": dist.Normal(0.0, 1.0), "s": dist.LogNormal(0.0, 0.5), "p": dist.Uniform(0.0, 2.0)}
 KERNELS = {
@@ -141,9 +141,9 @@ def broken():
 
 @pytest.mark.parametrize("name", ["random walk", "slice"])
 @pytest.mark.parametrize("world", [0, 1], ids=["compiled", "black box"])
-def test_a_nan_met_by_a_move_is_raised_with_its_point(name, world):
+def test_a_nan_met_by_a_move_is_raised_with_its_point(name, backend):
     kernel, scale = KERNELS[name]
-    model, position, loop = broken()[world], np.zeros((40, 3)), Loop(progress=False)
+    model, position, loop = broken()[backend], np.zeros((40, 3)), Loop(progress=False)
     start = State(position, *log_densities(model, position, loop), None)
     tuning = tuning_of(np.zeros(3), np.diag([4.0, 0.3, 1.5]), scale)
     with pytest.raises(NonFiniteLikelihood, match=r"is NaN at .*x=(1\.[89]|[2-9])"):

@@ -7,7 +7,7 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
+import zhat
 
 N_ROWS = 40
 
@@ -24,7 +24,7 @@ def _family(p, seed=0, slopes=(0.7, -0.5)):
         mask = jnp.concatenate([jnp.ones(1), data["mask"]])
         return dist.Normal(data["x"] @ (params["theta"] * mask), 1.0).log_prob(data["y"]).sum()
 
-    model = ev.Model(
+    model = zhat.Model(
         log_likelihood,
         {"theta": dist.Normal(0.0, 1.0).expand([p + 1]).to_event(1)},
         data={"x": x, "y": y, "mask": np.ones(p)},
@@ -42,7 +42,7 @@ def _family(p, seed=0, slopes=(0.7, -0.5)):
         found[on] = np.linalg.solve(np.eye(on.sum()) + x[:, on].T @ x[:, on], x[:, on].T @ y)
         return found
 
-    return ev.Subsets(model, tuple(f"x{j}" for j in range(p))), exact, slopes_given
+    return zhat.Subsets(model, tuple(f"x{j}" for j in range(p))), exact, slopes_given
 
 
 def _answers(p, exact, slopes_given):

@@ -7,8 +7,8 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia.errors import BadInput, NonFiniteLikelihood
+import zhat
+from zhat.errors import BadInput, NonFiniteLikelihood
 
 P = 6
 
@@ -89,7 +89,7 @@ def test_walks_too_short_say_so(linear_family):
 def masked(log_likelihood, **more):
     data = {"mask": np.ones(2), "y": np.array([1.0])}
     prior = {"theta": dist.Normal(0.0, 1.0).expand([2]).to_event(1)}
-    return ev.Subsets(ev.Model(log_likelihood, prior, data=data, **more), ("a", "b"))
+    return zhat.Subsets(zhat.Model(log_likelihood, prior, data=data, **more), ("a", "b"))
 
 
 def test_a_nan_likelihood_is_an_error_and_not_zero():

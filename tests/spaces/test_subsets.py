@@ -7,17 +7,17 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.zoo.pima import COVARIATES, MODEL_1, MODEL_2
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.zoo.pima import COVARIATES, MODEL_1, MODEL_2
 
 pytestmark = pytest.mark.xdist_group("subsets")  # enumerated once
 
 
 @pytest.fixture(scope="module")
 def pima():
-    return ev.Subsets(zoo.pima_with_mask(0.01), COVARIATES).enumerate(seed=1, progress=False)
+    return zhat.Subsets(zoo.pima_with_mask(0.01), COVARIATES).enumerate(seed=1, progress=False)
 
 
 def test_all_128_pima_models(pima):
@@ -32,7 +32,7 @@ def test_all_128_pima_models(pima):
 
 @pytest.mark.parametrize("names", [(), ("PGC",), ("BP", "TST"), COVARIATES])
 def test_a_model_is_what_it_is_alone(pima, names):
-    alone = ev.evidence(zoo.pima(names, tau=0.01).model, "importance", seed=3, progress=False)
+    alone = zhat.evidence(zoo.pima(names, tau=0.01).model, "importance", seed=3, progress=False)
     i = pima.row(names)
     assert abs(pima.log_evidence[i] - alone.log_evidence) < 4.5 * np.hypot(pima.se[i], alone.log_evidence_se)
 
@@ -48,7 +48,7 @@ def test_probabilities_and_inclusion(pima):
 
 
 def test_a_prior_over_models_moves_the_inclusion():
-    family = ev.Subsets(zoo.pima_with_mask(1.0), COVARIATES)
+    family = zhat.Subsets(zoo.pima_with_mask(1.0), COVARIATES)
     flat = family.enumerate(seed=2, n_draws=2000, progress=False)
     sparse = family.enumerate(seed=2, n_draws=2000, prior=lambda mask: 0.1 ** mask.sum(), progress=False)
     assert sum(sparse.inclusion.values()) < sum(flat.inclusion.values())
@@ -58,12 +58,12 @@ def test_a_prior_over_models_moves_the_inclusion():
 
 def test_bad_families_get_a_sentence():
     with pytest.raises(BadType, match="give a Model"):
-        ev.Subsets(3, ("a",))
+        zhat.Subsets(3, ("a",))
     with pytest.raises(BadInput, match="a dictionary with an entry 'mask'"):
-        ev.Subsets(zoo.example("E1").model, ("a",))
+        zhat.Subsets(zoo.example("E1").model, ("a",))
     with pytest.raises(BadInput, match="one entry each"):
-        ev.Subsets(zoo.pima_with_mask(), ("a", "b"))
-    family = ev.Subsets(zoo.pima_with_mask(), COVARIATES)
+        zhat.Subsets(zoo.pima_with_mask(), ("a", "b"))
+    family = zhat.Subsets(zoo.pima_with_mask(), COVARIATES)
     with pytest.raises(BadInput, match="no covariate 'IQ'"):
         family.at(["IQ"])
     with pytest.raises(BadInput, match="not negative"):
@@ -74,18 +74,18 @@ def test_models_that_are_run_one_by_one_may_be_run_elsewhere(monkeypatch):
     """With a limit that every model's weights exceed, all of them are; threads stand for any executor."""
     from concurrent.futures import ThreadPoolExecutor
 
-    import evidentia.spaces.subsets as room
+    import zhat.spaces.subsets as room
 
     monkeypatch.setattr(room, "MAX_PARETO_K", -9.0)
     rng = np.random.default_rng(1)
     x = rng.standard_normal((20, 2))
     data = {"x": x, "y": x[:, 0] + rng.standard_normal(20), "mask": np.ones(2)}
-    model = ev.Model(
+    model = zhat.Model(
         lambda p, d: -0.5 * jnp.sum((d["y"] - d["x"] @ (p["beta"] * d["mask"])) ** 2),
         {"beta": dist.Normal(0.0, 1.0).expand([2]).to_event(1)},
         data=data,
     )
-    family = ev.Subsets(model, ("a", "b"))
+    family = zhat.Subsets(model, ("a", "b"))
     here = family.enumerate(seed=1, n_draws=500, progress=False)
     with ThreadPoolExecutor(2) as threads:
         there = family.enumerate(seed=1, n_draws=500, progress=False, executor=threads)

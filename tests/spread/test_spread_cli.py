@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from evidentia.cli import main
-from evidentia.cli.exits import Exit
+from zhat.cli import main
+from zhat.cli.exits import Exit
 
 MODELS = """
     import jax.numpy as jnp
     import numpy as np
     import numpyro.distributions as dist
-    from evidentia import Model
+    from zhat import Model
 
     Y = np.array([0.3, -0.2, 1.1])
 
@@ -70,7 +70,7 @@ def test_bad_input_gets_a_sentence(words, message, capsys):
 SLOW = """
     import time
     import numpyro.distributions as dist
-    from evidentia import Model
+    from zhat import Model
 
     def log_likelihood(params):
         time.sleep(0.05)
@@ -105,7 +105,7 @@ def alive(pids: list[int]) -> list[int]:
 def test_workers_end_with_the_one_who_started_them(how, tmp_path):
     path = tmp_path / "slow.py"
     path.write_text(textwrap.dedent(SLOW))
-    command = [sys.executable, "-m", "evidentia.cli", "estimate", str(path), "--method", "prior-mean", "--repeats", "2"]
+    command = [sys.executable, "-m", "zhat.cli", "estimate", str(path), "--method", "prior-mean", "--repeats", "2"]
     process = subprocess.Popen([*command, "--workers", "2"], start_new_session=True, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while len(children_of(process.pid)) < 3 and time.monotonic() < deadline:  # two workers, and Python's resource tracker

@@ -10,9 +10,9 @@ from concurrent.futures import Executor
 import numpy as np
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -35,11 +35,11 @@ def test_sixty_evidences_with_a_worker_killed(cluster):
     model = zoo.example("E4").model
     rng = np.random.default_rng(1)
     models = {f"data {i}": model.with_data(rng.poisson(2.0, len(model.data)).astype(float)) for i in range(60)}
-    serial = ev.evidences(models, "importance", seed=1, progress=False)
+    serial = zhat.evidences(models, "importance", seed=1, progress=False)
     with Client(cluster) as client:
         first, _ = client.run(os.getpid).values()
         killer = _KillAfter(client.get_executor(), n=20, pid=first)
-        spread = ev.evidences(models, "importance", seed=1, progress=False, executor=killer)
+        spread = zhat.evidences(models, "importance", seed=1, progress=False, executor=killer)
         deadline = time.monotonic() + 60
         while len(set(client.run(os.getpid).values()) - {first}) < 2 and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -54,15 +54,15 @@ def test_sixty_evidences_with_a_worker_killed(cluster):
 def test_the_address_is_enough(cluster):
     model = zoo.example("E1").model
     address = cluster.scheduler_address.replace("tcp://", "dask://")
-    elsewhere = ev.evidence(model, "smc", seed=3, repeats=2, progress=False, executor=address)
-    assert elsewhere.repeats == ev.evidence(model, "smc", seed=3, repeats=2, progress=False).repeats
+    elsewhere = zhat.evidence(model, "smc", seed=3, repeats=2, progress=False, executor=address)
+    assert elsewhere.repeats == zhat.evidence(model, "smc", seed=3, repeats=2, progress=False).repeats
 
 
 def test_nobody_at_the_address():
     import dask
 
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(BadInput, match="no Dask scheduler answers"):
-        ev.evidence(zoo.example("E1").model, seed=1, executor="dask://127.0.0.1:9")
+        zhat.evidence(zoo.example("E1").model, seed=1, executor="dask://127.0.0.1:9")
 
 
 class _KillAfter(Executor):

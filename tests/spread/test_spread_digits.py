@@ -12,16 +12,16 @@ import numpy as np
 import numpyro.distributions as dist
 import pytest
 
-import evidentia as ev
-from evidentia import zoo
-from evidentia.errors import BadInput, BadType
-from evidentia.result import Evidence
-from evidentia.spread.travel import Task, opened, parcels, work
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType
+from zhat.results.estimate import Evidence
+from zhat.run.distribution.travel import Task, opened, parcels, work
 
 
 @pytest.fixture(scope="module")
 def pool():
-    with ev.LocalPool(2) as made:
+    with zhat.LocalPool(2) as made:
         yield made
 
 
@@ -35,10 +35,10 @@ def numbers(result: Evidence) -> list[object]:
     return [repr(value) for value in (*said, cost, kept)] + arrays
 
 
-def closure_model(scale: float = 2.0, name: str = "closure") -> ev.Model:
+def closure_model(scale: float = 2.0, name: str = "closure") -> zhat.Model:
     """Lambdas and a closed-over array: what plain pickling refuses."""
     offset = jnp.asarray(0.25)
-    return ev.Model(
+    return zhat.Model(
         lambda params, data: -0.5 * jnp.sum((data - params["x"] - offset) ** 2),
         lambda hyper: {"x": dist.Normal(0.0, hyper["scale"])},
         data=np.arange(4.0),
@@ -50,40 +50,40 @@ def closure_model(scale: float = 2.0, name: str = "closure") -> ev.Model:
 @pytest.mark.parametrize("method", ["importance", "smc", None])
 def test_repeats_over_workers_are_the_serial_ones(pool, method):
     model = closure_model()
-    serial = ev.evidence(model, method, seed=5, repeats=5, progress=False)
-    assert numbers(ev.evidence(model, method, seed=5, repeats=5, progress=False, executor=pool)) == numbers(serial)
+    serial = zhat.evidence(model, method, seed=5, repeats=5, progress=False)
+    assert numbers(zhat.evidence(model, method, seed=5, repeats=5, progress=False, executor=pool)) == numbers(serial)
     with ThreadPoolExecutor(3) as threads:
-        assert numbers(ev.evidence(model, method, seed=5, repeats=5, progress=False, executor=threads)) == numbers(serial)
+        assert numbers(zhat.evidence(model, method, seed=5, repeats=5, progress=False, executor=threads)) == numbers(serial)
 
 
 def test_the_number_of_workers_is_nobodys_business():
     model = zoo.example("E4").model
-    serial = ev.evidence(model, "smc", seed=2, repeats=3, progress=False)
-    assert numbers(ev.evidence(model, "smc", seed=2, repeats=3, progress=False, workers=1)) == numbers(serial)
+    serial = zhat.evidence(model, "smc", seed=2, repeats=3, progress=False)
+    assert numbers(zhat.evidence(model, "smc", seed=2, repeats=3, progress=False, workers=1)) == numbers(serial)
 
 
 def test_the_default_goes_on_to_smc_elsewhere_too(pool):
     model = zoo.example("E15").model  # the centred eight schools, which importance sampling refuses
-    serial = ev.evidence(model, seed=1, progress=False)
-    elsewhere = ev.evidence(model, seed=1, progress=False, executor=pool)
+    serial = zhat.evidence(model, seed=1, progress=False)
+    elsewhere = zhat.evidence(model, seed=1, progress=False, executor=pool)
     assert serial.method == "smc" and numbers(elsewhere) == numbers(serial)
     assert elsewhere.why_this_method == serial.why_this_method
 
 
 def test_models_compared_over_workers(pool):
     models = {name: zoo.example(f"E8s-{name}").model for name in ("none", "slope", "intercept")}
-    serial = ev.compare(models, "importance", seed=1, repeats=2, progress=False)
-    spread = ev.compare(models, "importance", seed=1, repeats=2, progress=False, executor=pool)
+    serial = zhat.compare(models, "importance", seed=1, repeats=2, progress=False)
+    spread = zhat.compare(models, "importance", seed=1, repeats=2, progress=False, executor=pool)
     assert spread.names == serial.names
     assert all(numbers(spread.evidences[name]) == numbers(serial.evidences[name]) for name in serial.names)
-    again = ev.evidences(dict(reversed(models.items())), "importance", seed=1, repeats=2, progress=False, executor=pool)
+    again = zhat.evidences(dict(reversed(models.items())), "importance", seed=1, repeats=2, progress=False, executor=pool)
     assert all(again[name].log_evidence == serial.evidences[name].log_evidence for name in models)
 
 
 def test_compare_until_decided_over_workers(pool):
     twins = {"a": closure_model(2.0, "a"), "b": closure_model(2.02, "b")}
-    serial = ev.compare(twins, "prior-mean", seed=3, until="decided", progress=False)
-    spread = ev.compare(twins, "prior-mean", seed=3, until="decided", progress=False, executor=pool)
+    serial = zhat.compare(twins, "prior-mean", seed=3, until="decided", progress=False)
+    spread = zhat.compare(twins, "prior-mean", seed=3, until="decided", progress=False, executor=pool)
     assert [spread.evidences[n].repeats for n in twins] == [serial.evidences[n].repeats for n in twins]
 
 
@@ -98,17 +98,17 @@ def test_a_worker_killed_in_the_middle(tmp_path):
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    model = ev.Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)}, data=np.arange(3.0))
-    spread = ev.evidence(model, "prior-mean", seed=1, repeats=4, progress=False, workers=2)
+    model = zhat.Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)}, data=np.arange(3.0))
+    spread = zhat.evidence(model, "prior-mean", seed=1, repeats=4, progress=False, workers=2)
     assert marker.exists()
-    assert numbers(ev.evidence(model, "prior-mean", seed=1, repeats=4, progress=False)) == numbers(spread)
+    assert numbers(zhat.evidence(model, "prior-mean", seed=1, repeats=4, progress=False)) == numbers(spread)
 
 
 def test_runs_that_share_a_budget_are_one_task(pool):
     model = zoo.example("E1").model
-    budget = ev.Budget(likelihoods=30_000)
-    serial = ev.evidence(model, "importance", seed=1, repeats=4, progress=False, budget=budget)
-    spread = ev.evidence(model, "importance", seed=1, repeats=4, progress=False, budget=budget, executor=pool)
+    budget = zhat.Budget(likelihoods=30_000)
+    serial = zhat.evidence(model, "importance", seed=1, repeats=4, progress=False, budget=budget)
+    spread = zhat.evidence(model, "importance", seed=1, repeats=4, progress=False, budget=budget, executor=pool)
     assert numbers(spread) == numbers(serial)
 
 
@@ -119,7 +119,7 @@ def test_a_worker_keeps_what_is_compiled(pool):
     assert [opened(work(parcel)) for parcel in parcels(tasks)] == [1, 1, 1]
 
 
-def _traces(model: ev.Model) -> int:
+def _traces(model: zhat.Model) -> int:
     model.core.compiled("test", lambda: model.core.log_likelihood)({"x": 1.0}, model.data, model.hyper)
     return model.core.traces["test"]
 
@@ -127,18 +127,18 @@ def _traces(model: ev.Model) -> int:
 def test_precision_survives_the_way():
     third = np.float64(1.0) / 3.0
 
-    def holder() -> ev.Model:
+    def holder() -> zhat.Model:
         import jax
 
         with jax.enable_x64(True):
             inside = jnp.asarray(third)
-        return ev.Model(lambda p: -inside * p["x"] ** 2, {"x": dist.Normal(0.0, 1.0)})
+        return zhat.Model(lambda p: -inside * p["x"] ** 2, {"x": dist.Normal(0.0, 1.0)})
 
     parcel = parcels([Task(_value_at_one, holder())])[0]
     assert opened(work(parcel)) == -third
 
 
-def _value_at_one(model: ev.Model) -> float:
+def _value_at_one(model: zhat.Model) -> float:
     return model.evaluate(x=1.0)[1]
 
 
@@ -152,9 +152,9 @@ def test_a_model_that_cannot_travel(pool):
         with lock:
             return -float(params["x"] ** 2)
 
-    model = ev.Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)}, name="locked")
+    model = zhat.Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)}, name="locked")
     with pytest.raises(BadInput, match=r"'locked' cannot travel to a worker: .*lock"):
-        ev.evidence(model, "prior-mean", seed=1, executor=pool)
+        zhat.evidence(model, "prior-mean", seed=1, executor=pool)
 
 
 def test_a_model_of_a_module_that_the_worker_does_not_have(pool, tmp_path, monkeypatch):
@@ -162,9 +162,9 @@ def test_a_model_of_a_module_that_the_worker_does_not_have(pool, tmp_path, monke
     with monkeypatch.context() as path:
         path.syspath_prepend(str(tmp_path))
         import only_here
-    model = ev.Model(only_here.log_likelihood, {"x": dist.Normal(0.0, 1.0)})
+    model = zhat.Model(only_here.log_likelihood, {"x": dist.Normal(0.0, 1.0)})
     with pytest.raises(BadInput, match=r"cannot be built on a worker: .*install it there"):
-        ev.evidence(model, "prior-mean", seed=1, executor=pool)
+        zhat.evidence(model, "prior-mean", seed=1, executor=pool)
 
 
 def test_an_error_of_the_likelihood_comes_home(pool):
@@ -175,20 +175,20 @@ def test_an_error_of_the_likelihood_comes_home(pool):
     def log_likelihood(params: dict) -> float:
         raise Surprise(1, 2)
 
-    model = ev.Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)})
+    model = zhat.Model.black_box(log_likelihood, {"x": dist.Normal(0.0, 1.0)})
     with pytest.raises(ev_error(), match="Surprise on a worker: 1 and 2"):
-        ev.evidence(model, "prior-mean", seed=1, executor=pool)
-    nan = ev.Model(lambda p: p["x"] * jnp.nan, {"x": dist.Normal(0.0, 1.0)})
-    from evidentia.errors import NonFiniteLikelihood
+        zhat.evidence(model, "prior-mean", seed=1, executor=pool)
+    nan = zhat.Model(lambda p: p["x"] * jnp.nan, {"x": dist.Normal(0.0, 1.0)})
+    from zhat.errors import NonFiniteLikelihood
 
     with pytest.raises(NonFiniteLikelihood, match="NaN"):
-        ev.evidence(nan, "prior-mean", seed=1, executor=pool)
+        zhat.evidence(nan, "prior-mean", seed=1, executor=pool)
 
 
 def ev_error() -> type[Exception]:
-    from evidentia.errors import EvidentiaError
+    from zhat.errors import ZhatError
 
-    return EvidentiaError
+    return ZhatError
 
 
 def test_other_versions_are_refused():
@@ -203,17 +203,17 @@ def test_other_versions_are_refused():
 def test_bad_executors_get_a_sentence(pool):
     model = zoo.example("E1").model
     with pytest.raises(BadInput, match="not both"):
-        ev.evidence(model, executor=pool, workers=2)
+        zhat.evidence(model, executor=pool, workers=2)
     with pytest.raises(BadType, match="executor is a int"):
-        ev.evidence(model, executor=4)
+        zhat.evidence(model, executor=4)
     with pytest.raises(BadInput, match="dask://host:port"):
-        ev.compare({"a": model, "b": zoo.example("E4").model}, executor="ray://here")
+        zhat.compare({"a": model, "b": zoo.example("E4").model}, executor="ray://here")
     with pytest.raises(BadInput, match="workers=0"):
-        ev.evidences({"a": model}, workers=0)
+        zhat.evidences({"a": model}, workers=0)
     with pytest.raises(BadType, match="takes a dict of models"):
-        ev.evidences([model])
+        zhat.evidences([model])
     with pytest.raises(BadType, match="give a Model"):
-        ev.evidences({"a": 3})
+        zhat.evidences({"a": 3})
 
 
 def test_pythons_own_process_pool_will_do():
@@ -221,6 +221,8 @@ def test_pythons_own_process_pool_will_do():
     from concurrent.futures import ProcessPoolExecutor
 
     model = closure_model()
-    serial = ev.evidence(model, "prior-mean", seed=4, repeats=2, progress=False)
+    serial = zhat.evidence(model, "prior-mean", seed=4, repeats=2, progress=False)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
-        assert numbers(ev.evidence(model, "prior-mean", seed=4, repeats=2, progress=False, executor=executor)) == numbers(serial)
+        assert numbers(zhat.evidence(model, "prior-mean", seed=4, repeats=2, progress=False, executor=executor)) == numbers(
+            serial
+        )

@@ -13,8 +13,8 @@ import time
 
 import pytest
 
-from evidentia.errors import BadInput, BadType, WorkerLost
-from evidentia.spread.pool import LocalPool
+from zhat.errors import BadInput, BadType, WorkerLost
+from zhat.run.distribution.pool import LocalPool
 
 pytestmark = pytest.mark.xdist_group("pool")  # one pool serves all
 
@@ -116,7 +116,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
     script.write_text(
         textwrap.dedent("""
         import operator
-        from evidentia.spread.pool import LocalPool
+        from zhat.run.distribution.pool import LocalPool
         with LocalPool(1) as pool:
             print(pool.submit(operator.add, 1, 2).result())
         """)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from evidentia.studies.bayes_factors import HEADER, cases, run_case
+from zhat.studies.bayes_factors import HEADER, cases, run_case
 
 CASES = cases()
 PUBLISHED = {

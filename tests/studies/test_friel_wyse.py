@@ -1,4 +1,4 @@
-"""`evidentia reproduce friel-wyse`: the numbers of a quick look, the files, and that an interrupted run gives the same digits."""
+"""`zhat reproduce friel-wyse`: the numbers of a quick look, the files, and that an interrupted run gives the same digits."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import math
 
 import pytest
 
-from evidentia.cli import main
-from evidentia.errors import BadInput
-from evidentia.studies.friel_wyse import pima, table_2
-from evidentia.studies.friel_wyse.cells import Value, mean_of
-from evidentia.studies.friel_wyse.layout import number, with_error
-from evidentia.studies.friel_wyse.notes import NAMES
-from evidentia.studies.friel_wyse.parts import Part, file_of, kept, run_all
-from evidentia.studies.friel_wyse.published import published
-from evidentia.studies.friel_wyse.settings import quick_settings, review_settings
-from evidentia.studies.friel_wyse.study import all_parts, reproduce
+from zhat.cli import main
+from zhat.errors import BadInput
+from zhat.studies.friel_wyse.page.layout import number, with_error
+from zhat.studies.friel_wyse.page.notes import NAMES
+from zhat.studies.friel_wyse.parts import Part, file_of, kept, run_all
+from zhat.studies.friel_wyse.published import published
+from zhat.studies.friel_wyse.settings import quick_settings, review_settings
+from zhat.studies.friel_wyse.study import all_parts, reproduce
+from zhat.studies.friel_wyse.tables import table_2
+from zhat.studies.friel_wyse.tables import tables_3_and_4 as pima
+from zhat.studies.friel_wyse.tables.cells import Value, mean_of
 
 pytestmark = pytest.mark.xdist_group("friel-wyse")  # one quick look serves all
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evidentia import zoo
-from evidentia.methods.laplace_metropolis import laplace_at
-from evidentia.numerics.nested import log_evidence, log_volumes
-from evidentia.sampling.kernels.gibbs import Gibbs
-from evidentia.sampling.loop import Loop
-from evidentia.sampling.mode import peaks_at
-from evidentia.sampling.nested_run import SmallContribution, run_nested
-from evidentia.seeding import Key
-from evidentia.studies.friel_wyse.component_ordinates import ordinates_by_component
-from evidentia.studies.friel_wyse.component_walk import ComponentWalk, exponent_for
-from evidentia.studies.friel_wyse.lanes import Lanes, annealed_runs, posterior_lanes, power_lanes, sweeps
-from evidentia.studies.friel_wyse.parameter_laplace import laplace_at_points, newton
-from evidentia.studies.friel_wyse.threshold_moves import ThresholdGibbs, ThresholdWalk
+from zhat import zoo
+from zhat.methods.laplace_metropolis import laplace_at
+from zhat.numerics.nested import log_evidence, log_volumes
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.modes import peaks_at
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.nested.run import SmallContribution, run_nested
+from zhat.seeding import Key
+from zhat.studies.friel_wyse.samplers.component_ordinates import ordinates_by_component
+from zhat.studies.friel_wyse.samplers.component_walk import ComponentWalk, exponent_for
+from zhat.studies.friel_wyse.samplers.long_chains import Lanes, annealed_runs, posterior_lanes, power_lanes, sweeps
+from zhat.studies.friel_wyse.samplers.parameter_laplace import laplace_at_points, newton
+from zhat.studies.friel_wyse.samplers.threshold_moves import ThresholdGibbs, ThresholdWalk
 
 LADDER = (np.arange(41) / 40) ** 5
 
@@ -73,9 +73,7 @@ def test_annealing_is_unbiased(logit):
 
 
 def test_nested_sampling_with_enough_moves_is_right_and_with_few_scatters_more(logit):
-    few, many = (
-        [_nested(logit.model, ThresholdWalk(n, 2.0), 100, Key(5).child(n, seed)) for seed in range(10)] for n in (1, 20)
-    )
+    few, many = ([_nested(logit.model, ThresholdWalk(n, 2.0), 100, Key(5).child(n, seed)) for seed in range(10)] for n in (1, 20))
     assert abs(z_of(many, logit.log_evidence)) < 4.5
     assert np.std(few) > 0.8 * np.std(many)
 
@@ -112,6 +110,6 @@ def test_long_chains_leave_the_harmonic_mean_and_the_best_draw():
 
 
 def _at(model, point, n: int) -> np.ndarray:
-    from evidentia.sampling.conditionals import unconstrained
+    from zhat.sampling.chains.conditionals import unconstrained
 
     return np.repeat(unconstrained(model, {name: np.asarray(value) for name, value in point.items()}), n, axis=0)

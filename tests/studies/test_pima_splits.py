@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-import evidentia as ev
-from evidentia.average import posterior_draws
-from evidentia.errors import BadInput
-from evidentia.seeding import Key
-from evidentia.studies import pima_splits
-from evidentia.studies.pima_splits import HEADER, Split, Study
-from evidentia.zoo.pima import COVARIATES, pima_with_mask
+import zhat
+from zhat.comparing.averaging import posterior_draws
+from zhat.errors import BadInput
+from zhat.seeding import Key
+from zhat.studies import pima_splits
+from zhat.studies.pima_splits import HEADER, Split, Study
+from zhat.zoo.pima import COVARIATES, pima_with_mask
 
 STUDY = Study(
     {
@@ -44,9 +44,9 @@ def test_predictive_probabilities_are_those_of_another_sampler():
     model = pima_with_mask(1.0)
     mask = np.array([1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     x = model.data["x"][:20]
-    at = ev.Subsets(model, COVARIATES).at(mask)
+    at = zhat.Subsets(model, COVARIATES).at(mask)
     chances = pima_splits._chances(at, mask, x, Key(1))
-    draws = posterior_draws(ev.evidence(at, "smc", seed=2, progress=False))
+    draws = posterior_draws(zhat.evidence(at, "smc", seed=2, progress=False))
     weight = np.ones(len(draws.position)) if draws.log_weight is None else np.exp(draws.log_weight - draws.log_weight.max())
     other = weight @ expit((draws.parameters["theta"] * np.r_[1.0, mask]) @ x.T) / weight.sum()
     assert np.abs(chances - other).max() < 0.01

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-import evidentia as ev
-from evidentia.cli import main
-from evidentia.errors import BadInput, BadType
-from evidentia.studies import running_example, table_one
+import zhat
+from zhat.cli import main
+from zhat.errors import BadInput, BadType
+from zhat.studies import running_example, table_one
 
 
 def test_the_running_example_by_every_method():
     study = running_example.run_all(seed=1)
-    assert set(study.results) == set(ev.methods())
+    assert set(study.results) == set(zhat.methods.registry())
     refused = {name for name, result in study.results.items() if not result.status.is_ok}
     assert refused == {"harmonic-mean", "prior-mean"}  # infinite variance, and a prior much wider than the data
     for name, result in study.results.items():
@@ -36,11 +36,11 @@ def test_table_one_moves_where_the_harmonic_mean_does_not(capsys):
 
 
 def test_the_harmonic_mean_reads_draws_and_refuses_weighted_ones():
-    model = ev.zoo.example("E1").model
-    weighted = ev.evidence(model, "importance", seed=1, progress=False)
+    model = zhat.zoo.example("E1").model
+    weighted = zhat.evidence(model, "importance", seed=1, progress=False)
     with pytest.raises(BadInput, match="equal weight"):
-        ev.read(weighted, "harmonic-mean")
+        zhat.read(weighted, "harmonic-mean")
     from dataclasses import replace
 
     with pytest.raises(BadType, match="posterior draws"):
-        ev.read(replace(weighted, record=None), "harmonic-mean")
+        zhat.read(replace(weighted, record=None), "harmonic-mean")

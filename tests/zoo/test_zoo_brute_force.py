@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from evidentia import zoo
+from zhat import zoo
 
 
 def log_sum(model, axes):
@@ -28,9 +28,7 @@ def log_sum(model, axes):
 
     with jax.enable_x64(True):
         batch = jax.jit(jax.vmap(value))
-        values = np.concatenate(
-            [np.asarray(batch(part)) for part in np.array_split(grid, max(1, len(grid) // 200_000))]
-        )
+        values = np.concatenate([np.asarray(batch(part)) for part in np.array_split(grid, max(1, len(grid) // 200_000))])
     assert not np.any(np.isnan(values))
     return float(logsumexp(values) + sum(math.log(s) for s in steps))
 

@@ -9,8 +9,8 @@ import jax
 import numpy as np
 import pytest
 
-from evidentia import zoo
-from evidentia.errors import BadInput
+from zhat import zoo
+from zhat.errors import BadInput
 
 
 def test_ids_are_unique_and_complete():
@@ -72,7 +72,7 @@ def test_half_of_the_draws_of_the_reviews_gamma_prior_underflow():
 
 
 def test_importing_the_zoo_builds_nothing():
-    code = "from evidentia import zoo; print(zoo.example.cache_info().currsize)"
+    code = "from zhat import zoo; print(zoo.example.cache_info().currsize)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "0"
 

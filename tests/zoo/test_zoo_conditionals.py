@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from evidentia import zoo
+from zhat import zoo
 
 EXAMPLES = (
     "E1",

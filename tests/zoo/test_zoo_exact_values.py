@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import betaln, log_ndtr, logsumexp
 
-from evidentia import zoo
+from zhat import zoo
 
 FIVE = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
 SERIES = np.array([0.3, 1.1, 0.4, -0.6, -1.4, -0.2, 0.9, 1.7])
@@ -128,9 +128,7 @@ ROUTES = {
     "E8s-slope": lambda: line([1]),
     "E9a": lambda: cosines(40, 10),
     "E9b": lambda: cosines(60, 50),
-    "E10": lambda: log_trapezoid(
-        lambda b: float(np.sum(log_ndtr((2 * Y6 - 1) * X6 * b))) + stats.norm.logpdf(b), -12, 12, 2001
-    ),
+    "E10": lambda: log_trapezoid(lambda b: float(np.sum(log_ndtr((2 * Y6 - 1) * X6 * b))) + stats.norm.logpdf(b), -12, 12, 2001),
     "E10c": lambda: math.log(0.25 + math.asin(2 / math.sqrt(10)) / (2 * math.pi)),
     "E11": lambda: log_trapezoid(lambda b: logit_likelihood(X6 * b) + stats.norm.logpdf(b, 0, 2), -24, 24, 2001),
     "E12": logit_with_intercept,

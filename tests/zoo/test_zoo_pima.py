@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
-from evidentia import zoo
-from evidentia.errors import BadInput
+from zhat import zoo
+from zhat.errors import BadInput
 
 MODEL_1 = ("NP", "PGC", "BMI", "DP")
 MODEL_2 = (*MODEL_1, "AGE")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from evidentia import zoo
-from evidentia.errors import BadInput
+from zhat import zoo
+from zhat.errors import BadInput
 
 # data, prior, model 1, model 2, Bayes factor of model 2, and to how many units of its last digit
 PRINTED = [

@@ -1,5 +1,0 @@
-"""The command line: argument parsing only, nothing that a user of the library could want."""
-
-from evidentia.cli.main import main
-
-__all__ = ["main"]

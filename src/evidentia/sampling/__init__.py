@@ -1,1 +1,0 @@
-"""Floor 3: the machinery that samples, each piece once."""

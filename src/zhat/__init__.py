@@ -1,0 +1,75 @@
+"""How strongly do my data support this model against that one? Model evidence with honest errors."""
+
+from zhat import compile_cache as _compile_cache
+from zhat import methods, plots, zoo
+from zhat.comparing.averaging import average, predict
+from zhat.comparing.compare import compare
+from zhat.comparing.comparison import Comparison
+from zhat.comparing.sensitivity import sensitivity
+from zhat.methods._base import Method
+from zhat.methods.annealed import AIS
+from zhat.methods.chib import Chib
+from zhat.methods.chib_jeliazkov import ChibJeliazkov
+from zhat.methods.harmonic import HarmonicMean
+from zhat.methods.importance import Importance
+from zhat.methods.laplace import Laplace
+from zhat.methods.laplace_metropolis import LaplaceMetropolis
+from zhat.methods.nested import NestedSampling
+from zhat.methods.power_posterior import PowerPosterior
+from zhat.methods.prior_mean import PriorMean
+from zhat.methods.smc import SMC
+from zhat.methods.stepping_stone import SteppingStone
+from zhat.model.model import Conditional, Model
+from zhat.results.estimate import Evidence, Level, Status
+from zhat.run.distribution.pool import LocalPool
+from zhat.run.estimate import evidence, read
+from zhat.run.many_models import evidences
+from zhat.run.sandwich import Sandwich, sandwich
+from zhat.sampling.backend.loop import Budget
+from zhat.sampling.importance.from_draws import proposal_from_draws
+from zhat.spaces.jump import Move, jump
+from zhat.spaces.subsets import Subsets
+
+_compile_cache.switch_on()
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AIS",
+    "SMC",
+    "Budget",
+    "Chib",
+    "ChibJeliazkov",
+    "Comparison",
+    "Conditional",
+    "Evidence",
+    "HarmonicMean",
+    "Importance",
+    "Laplace",
+    "LaplaceMetropolis",
+    "Level",
+    "LocalPool",
+    "Method",
+    "Model",
+    "Move",
+    "NestedSampling",
+    "PowerPosterior",
+    "PriorMean",
+    "Sandwich",
+    "Status",
+    "SteppingStone",
+    "Subsets",
+    "average",
+    "compare",
+    "evidence",
+    "evidences",
+    "jump",
+    "methods",
+    "plots",
+    "predict",
+    "proposal_from_draws",
+    "read",
+    "sandwich",
+    "sensitivity",
+    "zoo",
+]

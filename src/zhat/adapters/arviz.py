@@ -1,0 +1,67 @@
+"""Posterior draws for ArviZ: its tables, plots and diagnostics instead of our own.
+
+Draws of chains keep their chains. Weighted draws are resampled, in proportion to their weights, into one chain, which is what
+ArviZ's functions take for equal draws; their effective number is not larger than before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zhat.comparing.averaging import posterior_draws
+from zhat.errors import BadInput
+from zhat.numerics.resampling import systematic
+from zhat.results.estimate import Evidence
+from zhat.results.records import Draws
+from zhat.seeding import Key
+
+RESAMPLED = 4000
+
+
+def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
+    """A DataTree with the groups posterior and sample_stats; the evidence and its error are attributes.
+
+    Parameters
+    ----------
+    n_draws : int, optional
+        How many to resample from weighted draws; by default 4000, or as many as there are. Chains are taken whole.
+    """
+    try:
+        from arviz_base import from_dict
+    except ImportError as error:
+        raise BadInput("to_arviz needs arviz-base: pip install 'zhat[arviz]'.") from error
+    draws = posterior_draws(result)
+    rows = _rows(draws, result.seed, n_draws)
+    posterior = {name: np.asarray(values)[rows] for name, values in draws.parameters.items()}
+    stats = {"log_likelihood": draws.log_likelihood[rows], "log_prior_unconstrained": draws.log_prior[rows]}
+    attributes = {
+        "inference_library": "zhat",
+        "inference_library_version": result.versions.get("zhat", ""),
+        "model": result.model,
+        "method": result.method,
+        "seed": str(result.seed),
+        "log_evidence": result.log_evidence,
+        "log_evidence_se": np.nan if result.log_evidence_se is None else result.log_evidence_se,
+        "status": str(result.status),
+    }
+    return from_dict({"posterior": posterior, "sample_stats": stats}, attrs={"/": attributes, "posterior": attributes})
+
+
+def _rows(draws: Draws, seed: int, n_draws: int | None) -> np.ndarray:
+    """Which draws, as (chain, draw)."""
+    n = len(draws.position)
+    if draws.log_weight is None and draws.chain is not None:
+        names, counts = np.unique(draws.chain, return_counts=True)
+        shortest = int(counts.min())
+        return np.stack([np.flatnonzero(draws.chain == name)[:shortest] for name in names])
+    if draws.log_weight is None:
+        return np.arange(n)[None, :]
+    rng = Key(seed).child("arviz").generator()
+    wanted = min(n, RESAMPLED) if n_draws is None else n_draws
+    if wanted < 1:
+        raise BadInput(f"to_arviz(n_draws={n_draws}): give at least one.")
+    chosen = systematic(draws.log_weight, float(rng.random()), wanted)
+    # Systematic resampling gives repeats side by side, which would look like a stuck chain.
+    return rng.permutation(chosen)[None, :]

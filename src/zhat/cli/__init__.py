@@ -1,0 +1,5 @@
+"""The command line: argument parsing only, nothing that a user of the library could want."""
+
+from zhat.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,84 @@
+"""``zhat methods``: the registry as a table, for a terminal or for the documentation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from zhat.cli.exits import Exit
+from zhat.cli.parsing import command
+from zhat.cli.terminal import table, width_of
+from zhat.errors import BadInput
+from zhat.methods._base import Method, registry
+
+BEGIN = "<!-- table of `zhat methods --markdown` -->"
+END = "<!-- end of table -->"
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "methods",
+        "what methods there are, what they need, when to use which",
+        "The methods: what each needs of a model, and when to use it.",
+        exits=False,
+    )
+    parser.add_argument("--markdown", action="store_true", help="the table of the documentation")
+    parser.add_argument("--into", nargs="+", default=[], metavar="FILE", help="put that table between the markers of these files")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Print the table, or put it into files."""
+    for name in options.into:
+        replace_table(Path(name))
+    if options.json:
+        print(json.dumps({"methods": [plain(method) for method in registry().values()]}, indent=2))
+    elif options.markdown:
+        print(markdown_table())
+    elif not options.into:
+        rows = [(method.name, _needs(method), method.when) for method in registry().values()]
+        print(table(("method", "needs", "use it when"), rows, width_of(sys.stdout), spare=("needs",)))
+    return Exit.OK
+
+
+def plain(method: type[Method]) -> dict[str, Any]:
+    """A method as JSON values."""
+    settings = [field.name for field in fields(method) if field.init]
+    return {
+        "name": method.name,
+        "class": method.__name__,
+        "needs": sorted(need.value for need in method.needs),
+        "when": method.when,
+        "cites": list(method.cites),
+        "settings": settings,
+    }
+
+
+def markdown_table() -> str:
+    """The table in the documentation."""
+    lines = ["| method | on the command line | needs | use it when |", "|---|---|---|---|"]
+    for method in registry().values():
+        when = method.when.replace("|", "\\|")
+        lines.append(f"| `{method.__name__}` | `{method.name}` | {_needs(method)} | {when} |")
+    return "\n".join(lines)
+
+
+def replace_table(path: Path) -> None:
+    """Put the table between the two markers of a Markdown file."""
+    text = path.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise BadInput(f"--into {path}: the table goes between two lines, {BEGIN} and {END}, which it does not have.")
+    path.write_text(f"{before}{BEGIN}\n\n{markdown_table()}\n\n{END}{after}", encoding="utf-8")
+
+
+def _needs(method: type[Method]) -> str:
+    return ", ".join(sorted(need.value for need in method.needs))

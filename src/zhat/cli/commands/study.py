@@ -1,0 +1,98 @@
+"""``zhat study``: what the library shows of itself on the review's small examples."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from zhat.cli.exits import Exit
+from zhat.cli.parsing import command
+from zhat.cli.terminal import say, show, table, width_of
+
+# What a narrow terminal does without, in whichever table it is.
+SPARE = ("likelihoods", "its verdict", "in errors", "models averaged", "seconds", "sd over splits", "best model", "off by")
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "study",
+        "what the library shows of itself on the review's small examples",
+        "What the library shows of itself on the examples of Friel & Wyse's review.",
+        ["zhat study running-example --out pictures", "zhat study table-1", "zhat study pima-splits"],
+        exits=False,
+    )
+    parser.add_argument(
+        "name",
+        metavar="STUDY",
+        choices=("running-example", "table-1", "bayes-factors", "pima-splits"),
+        help="running-example: every method on one small model; table-1: the normal-gamma example under four priors; "
+        "bayes-factors: the pine and Pima models by several methods (ten minutes); pima-splits: predictions of averaged models "
+        "(minutes)",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same digits")
+    parser.add_argument("--sample-seed", type=int, default=0, metavar="N", help="of the simulated sample of Table 1")
+    parser.add_argument("--out", metavar="FOLDER", help="draw pictures into this folder")
+    parser.add_argument("--splits", type=int, default=20, metavar="N", help="random splits of the Pima data")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Print the table, draw the pictures if a folder was named."""
+    if options.name == "table-1":
+        from zhat.studies import table_one
+
+        cells = [row.cells() for row in table_one.run_table(options.seed, options.sample_seed)]
+        _print(
+            options, "Normal-gamma example, one simulated sample of 100: log evidence for four priors", table_one.HEADER, cells
+        )
+        return Exit.OK
+    if options.name == "bayes-factors":
+        from zhat.studies import bayes_factors
+
+        cells = [row.cells() for row in bayes_factors.run_all(options.seed, say)]
+        _print(options, "Bayes factors of the review by several methods", bayes_factors.HEADER, cells)
+        return Exit.OK
+    if options.name == "pima-splits":
+        return _pima_splits(options)
+    from zhat.studies import running_example
+
+    study = running_example.run_all(options.seed)
+    title = f"Running example of the review: exact log evidence {study.exact:.8f}"
+    _print(options, title, running_example.HEADER, study.rows)
+    if options.out:
+        for path in running_example.draw(study, Path(options.out)):
+            print(f"drawn: {path}", file=sys.stderr if options.json else sys.stdout)
+    return Exit.OK
+
+
+def _pima_splits(options: argparse.Namespace) -> Exit:
+    from zhat.studies import pima_splits
+
+    found = pima_splits.run_splits(options.seed, options.splits, say)
+    title = f"Pima data: log score of {found.n_held_out} held-out cases over {options.splits} random splits"
+    _print(options, title, pima_splits.HEADER, found.rows)
+    stream = sys.stderr if options.json else sys.stdout
+    show(found.sentence, stream)
+    if options.out:
+        for path in pima_splits.draw(found, Path(options.out)):
+            print(f"drawn: {path}", file=stream)
+    return Exit.OK
+
+
+def _print(options: argparse.Namespace, title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if options.json:
+        print(
+            json.dumps(
+                {"study": options.name, "title": title, "header": list(header), "rows": [list(row) for row in rows]}, indent=2
+            )
+        )
+        return
+    show(title)
+    show(table(header, rows, width_of(sys.stdout), SPARE))

@@ -1,0 +1,131 @@
+"""Options that several commands share, each worded once, and how their values are read."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from zhat.errors import BadInput
+from zhat.methods._base import Method, method_named
+from zhat.sampling.backend.loop import Budget
+
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def add_method(parser: argparse.ArgumentParser, help: str) -> None:
+    """``--method NAME key=value ...``."""
+    parser.add_argument("--method", nargs="+", metavar=("NAME", "key=value"), help=help)
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """What bounds and repeats a run."""
+    parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
+    parser.add_argument("--repeats", type=int, default=1, metavar="K", help="independent runs of each model, combined")
+    parser.add_argument(
+        "--budget",
+        action="append",
+        default=[],
+        metavar="B",
+        help="stop after so many evaluations (1e6) or so much time (90s, 10m, 2h); may be given twice, once of each",
+    )
+
+
+def add_where(parser: argparse.ArgumentParser, what: str) -> None:
+    """``--workers`` and ``--executor``: who does the work; the digits are the same."""
+    parser.add_argument("--workers", type=int, metavar="N", help=f"run {what} on so many local processes")
+    parser.add_argument("--executor", metavar="ADDRESS", help=f"run {what} on a Dask cluster, dask://host:port")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """``--json`` and ``--quiet``."""
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout, everything else on stderr")
+    parser.add_argument("--quiet", action="store_true", help="the result and errors only")
+
+
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """``--html`` and what stands on top of the page."""
+    parser.add_argument(
+        "--html", metavar="PATH", help="write one page that stands alone: answer, reasons, citations, how to repeat it"
+    )
+    parser.add_argument("--question", default="", metavar="TEXT", help="what is asked, as the page's first line")
+
+
+def add_vary(parser: argparse.ArgumentParser, help: str, required: bool) -> None:
+    """``--vary NAME`` over ``--values`` or a ``--range`` of some ``--points``."""
+    parser.add_argument("--vary", required=required, metavar="NAME", help=help)
+    where = parser.add_mutually_exclusive_group(required=required)
+    where.add_argument("--values", nargs="+", type=float, metavar="V", help="where the curve is wanted")
+    where.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the same, from here to there")
+    parser.add_argument("--points", type=int, default=13, metavar="N", help="how many in the range")
+
+
+def values_from(options: argparse.Namespace) -> list[float]:
+    """The values of ``--values``, or those of ``--range``."""
+    given: list[float] | None = options.values
+    return given or spaced(options.range[0], options.range[1], options.points)
+
+
+def spaced(low: float, high: float, points: int) -> list[float]:
+    """Evenly, or by equal factors where the range spans a factor of ten or more."""
+    if points < 2:
+        raise BadInput(f"--points {points}: a curve has two or more.")
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise BadInput(f"--range {low:g} {high:g}: give two numbers, the lower first.")
+    shares = [i / (points - 1) for i in range(points)]
+    if low > 0.0 and high >= 10.0 * low:
+        between = [math.exp(math.log(low) + share * math.log(high / low)) for share in shares[1:-1]]
+    else:
+        between = [low + share * (high - low) for share in shares[1:-1]]
+    return [low, *between, high]
+
+
+def budget_from(words: Sequence[str]) -> Budget | None:
+    """The budget of ``--budget 1e6 --budget 10m``; None when there is none."""
+    limits: dict[str, float] = {}
+    for word in words:
+        unit = word[-1:] if word[-1:] in UNITS else ""
+        try:
+            value = float(word.removesuffix(unit)) * UNITS.get(unit, 1.0)
+        except ValueError as error:
+            raise BadInput(
+                f"--budget {word}: write a number of evaluations, such as 1e6, or a time, such as 90s, 10m or 2h."
+            ) from error
+        if not value > 0.0:
+            raise BadInput(f"--budget {word}: a budget must be above zero.")
+        name = "seconds" if unit else "likelihoods"
+        if name in limits:
+            raise BadInput(f"--budget {word}: {'a time' if unit else 'a number of evaluations'} is given twice.")
+        limits[name] = value
+    return Budget(limits.get("likelihoods", math.inf), limits.get("seconds", math.inf)) if limits else None
+
+
+def method_from(words: Sequence[str] | None) -> Method | None:
+    """The method of ``--method NAME key=value ...``; None when the option is not there."""
+    if not words:
+        return None
+    name, *settings = words
+    if "=" in name:
+        raise BadInput(f"--method {name}: give the method's name first, then its settings.")
+    return method_named(name, settings_from(settings))
+
+
+def settings_from(words: Sequence[str]) -> dict[str, Any]:
+    """Settings of ``key=value`` words; values are Python literals and nothing else."""
+    settings: dict[str, Any] = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals or not key.isidentifier():
+            raise BadInput(f"{word!r} after --method is not a setting; write key=value, and FILE before --method.")
+        if key in settings:
+            raise BadInput(f"{word!r}: the setting {key!r} is given twice.")
+        try:
+            settings[key] = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+            raise BadInput(
+                f"{word!r}: {text!r} is not a Python literal; write a number, True, False, None or 'text' in quotes "
+                "(settings that are objects are set from Python)."
+            ) from error
+    return settings

@@ -1,0 +1,42 @@
+"""JAX's persistent compilation cache, switched on for everyone who has not chosen otherwise.
+
+Compiling is what a user feels first. Compiled programs are kept in the user's cache folder, also the quick ones (JAX
+itself keeps only those above a second). ``ZHAT_COMPILE_CACHE=off`` turns it off, another value is the folder to use;
+a cache that the user has configured for JAX is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import jax
+
+VARIABLE = "ZHAT_COMPILE_CACHE"
+
+
+def cache_folder() -> Path | None:
+    """Where compiled programs are kept, or None when the cache is off."""
+    chosen = os.environ.get(VARIABLE, "")
+    if chosen.lower() in ("off", "0", "no", "false"):
+        return None
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "zhat"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zhat"
+
+
+def switch_on() -> None:
+    """Point JAX at the folder, unless the user has pointed it elsewhere or the folder cannot be made."""
+    folder = cache_folder()
+    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) is not None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

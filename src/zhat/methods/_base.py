@@ -1,0 +1,99 @@
+"""What a method is, and how methods are found.
+
+A method is a frozen dataclass of settings with a name, what it needs of a model, what to cite, and one verb:
+
+    @dataclass(frozen=True)
+    class PriorMean(Method):
+        name: ClassVar[str] = "prior-mean"
+        needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS})
+        cites: ClassVar[tuple[str, ...]] = ("robert2009",)
+        when: ClassVar[str] = "the prior is not much wider than the posterior"
+        n_draws: int = 100_000
+
+        def run(self, model, bench, key): ...
+
+Adding one is adding a file to this folder: the registry walks it, and from then on the front door, the command line,
+the contract tests and the table in the documentation know the method. Methods never import each other; what two of
+them share lives on a floor below.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from zhat.errors import BadInput, BadType
+from zhat.model.model import Model, Offer
+from zhat.results.estimate import Estimate
+from zhat.seeding import Key
+
+if TYPE_CHECKING:
+    from zhat.sampling.workbench import Workbench
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """Frozen settings of one way to estimate the evidence."""
+
+    name: ClassVar[str]
+    needs: ClassVar[frozenset[Offer]]
+    cites: ClassVar[tuple[str, ...]]
+    when: ClassVar[str]
+
+    @abstractmethod
+    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        """Estimate log Z, with its error and a verdict on both."""
+
+    def read(self, record: object) -> Estimate:
+        """The estimate from a record that is there already, for methods that can (see `zhat.read`)."""
+        raise BadInput(f"{type(self).__name__} cannot read the record of another run; run it on the model.")
+
+    def missing(self, model: Model) -> frozenset[Offer]:
+        """What this method needs and the model does not offer."""
+        return self.needs - model.offers
+
+
+@cache
+def registry() -> dict[str, type[Method]]:
+    """Every method of this folder, by name, in alphabetical order."""
+    package = importlib.import_module("zhat.methods")
+    found: dict[str, type[Method]] = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        if info.name.startswith("_"):
+            continue
+        module = importlib.import_module(f"zhat.methods.{info.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.__name__:
+                found[value.name] = value
+    return dict(sorted(found.items()))
+
+
+def method_named(name: str, settings: dict[str, Any] | None = None) -> Method:
+    """A method by its name and settings; unknown words are answered with the nearest known one."""
+    methods = registry()
+    if name not in methods:
+        raise BadInput(f"there is no method {name!r}{_nearest(name, list(methods))} Known: {', '.join(methods)}.")
+    cls = methods[name]
+    known = [f.name for f in fields(cls) if f.init]
+    for option in settings or {}:
+        if option not in known:
+            raise BadType(f"{cls.__name__} has no setting {option!r}{_nearest(option, known)} It has: {', '.join(known)}.")
+    return cls(**(settings or {}))
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.4)
+    return f"; did you mean {close[0]!r}?" if close else "."
+
+
+def check_count(owner: str, name: str, value: Any, minimum: int, why: str) -> None:
+    """Refuse a count that is not a whole number of at least `minimum`, saying why it cannot be less."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadType(f"{owner}({name}={value!r}): give a whole number.")
+    if value < minimum:
+        raise BadInput(f"{owner}({name}={value}): {why}; give at least {minimum}.")

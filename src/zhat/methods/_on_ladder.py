@@ -1,0 +1,64 @@
+"""What power posteriors and stepping stones have in common: chains that climb from the prior to the posterior, read by a sum."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from zhat.errors import BadType
+from zhat.methods._base import Method
+from zhat.missed_mass.mode_check import mode_check
+from zhat.missed_mass.outliers import Outliers
+from zhat.model.model import Model, Offer
+from zhat.results.estimate import Estimate
+from zhat.sampling.backend.evaluation import with_parameters
+from zhat.sampling.kernels._base import Kernel
+from zhat.sampling.kernels.defaults import check_kernels, kernels_for
+from zhat.sampling.tempering.ladder import run_ladder
+from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.schedules import AdaptiveESS, Schedule
+from zhat.sampling.workbench import Workbench
+from zhat.seeding import Key
+from zhat.verdicts.tempered import unfinished
+
+
+@dataclass(frozen=True)
+class OnLadder(Method):
+    """Chains climb a ladder of rungs; `read` makes an estimate of the record."""
+
+    chains: LadderChains = field(default_factory=LadderChains)
+    schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.8))
+    kernels: tuple[Kernel, ...] | None = None
+    mode_check: bool = True
+
+    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        owner = type(self).__name__
+        if not isinstance(self.chains, LadderChains):
+            raise BadType(f"{owner}(chains={self.chains!r}): give LadderChains(n_chains=..., n_kept=...).")
+        if not hasattr(self.schedule, "next_beta"):
+            raise BadType(f"{owner}(schedule={self.schedule!r}): give a schedule such as PowerLadder(40, 5.0).")
+        check_kernels(owner, self.kernels)
+
+    @abstractmethod
+    def read(self, record: object) -> Estimate:
+        """The estimate from a tempered run that is there already, by chains or by a population."""
+
+    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        """See `Method`."""
+        kernels = kernels_for(model, self.kernels)
+        outliers = Outliers(model)
+        run = run_ladder(model, self.chains, self.schedule, kernels, key.child("ladder"), bench.loop, outliers=outliers)
+        if not run.complete:
+            assert bench.loop.stopped is not None
+            return unfinished(run, bench.loop.stopped)
+        estimate = self.read(run)
+        assert run.final is not None
+        if self.mode_check and estimate.log_evidence_se:
+            found = (estimate.log_evidence, estimate.log_evidence_se)
+            seen = mode_check(model, run.final, *found, key.child("mode"), bench.loop, outliers=outliers.draws)
+            estimate = estimate.doubted(*seen)
+        return replace(estimate, record=replace(run, final=with_parameters(model, run.final)))

@@ -1,0 +1,324 @@
+"""Chib & Jeliazkov's method: Bayes' rule read backwards at one point, with the density there from Metropolis-Hastings output.
+
+    log Z = log L(theta*) + log prior(theta*) - log posterior(theta*)
+
+Where full conditionals are not known, detailed balance gives the posterior density at theta*. With a proposal density
+q(theta, theta') and its acceptance probability alpha (Chib & Jeliazkov 2001),
+
+    posterior(theta*) = E_posterior[ alpha(theta, theta*) q(theta, theta*) ]  /  E_q(theta*, .)[ alpha(theta*, theta) ],
+
+an average over posterior draws over an average over proposals from theta*. With several blocks the density is a product of such
+ratios; from the second on the averages are over reduced runs, in which the earlier blocks stand still at theta*, and a
+divisor takes its proposals along the next reduced run. Any posterior draws and any proposal density will do: what is used
+here are Hamiltonian chains (Crank-Nicolson for black boxes) that start from the particles of a short tempered run, and by default
+a proposal that does not look at the present point, a Student t or a mixture of them fitted to draws that the averages do not use.
+Then the identity is a bridge between the posterior and the proposal, with both averaged functions bounded (Mira & Nicholls 2004),
+which holds in fifty dimensions where a random walk (`proposal=Walk()`) hardly ever comes near theta*. Works in the
+unconstrained coordinates and needs a likelihood only.
+
+*Its error.* The delta method, run by run, with the effective number of each draw's influence on the answer; numerator and
+divisor that share a run are taken together.
+
+*Its checks.* R-hat of the chains; Pareto k and effective number of the averaged series; the acceptance at theta*; the answer at
+five points (best draw, mean, median, two draws), which must agree within the error of their differences (the point
+with the smallest error gives the answer, unless one is given); whether importance sampling at the modes, or the prior
+draws, see mass that the chains did not.
+
+*When it lies.* When the chains have not seen all of the posterior: it is then too low by minus the log of the share seen.
+R-hat notices chains that sit in different modes, not a mode that none has found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zhat.errors import BadInput, BadType
+from zhat.methods._base import Method, check_count
+from zhat.missed_mass.mode_check import mode_check
+from zhat.missed_mass.outliers import MANY_IF_SHARP, Outliers
+from zhat.model.model import Model, Offer
+from zhat.numerics.ordinates import ordinates
+from zhat.results.estimate import Diagnostic, Estimate, Status
+from zhat.results.records import Array, Draws, OrdinateRun
+from zhat.sampling.backend.evaluation import log_densities, with_parameters
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.chains.ordinates import central_points, coverage_check, ordinate_estimate, point_of, tail_indices
+from zhat.sampling.chains.posterior import Chains, run_chains
+from zhat.sampling.chains.transitions import (
+    Columns,
+    Independent,
+    Transition,
+    TransitionFamily,
+    conditional_moments,
+    moments,
+)
+from zhat.sampling.kernels._base import Kernel, State, Tuning
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.tempering.sweep import sweep
+from zhat.sampling.workbench import Workbench
+from zhat.seeding import Key
+from zhat.verdicts.weights import MAX_PARETO_K
+
+REMEDY = "use SMC, which needs no point"
+AT_ONCE = 25
+# Hamiltonian chains that mix show 1.01 at most; funnels, where they go wrong by a few hundredths of a nat, 1.03 and more.
+MAX_R_HAT = 1.02
+# Below this the divisor is an average of next to nothing.
+MIN_ACCEPTANCE = 0.01
+
+
+@dataclass(frozen=True)
+class ChibJeliazkov(Method):
+    """Posterior ordinates from `n_chains` chains of `n_draws` moves, with `proposal` fitted to `n_pilot` moves before."""
+
+    n_chains: int = 32
+    n_warmup: int = 100
+    n_pilot: int = 200
+    n_draws: int = 500
+    proposal: TransitionFamily = field(default_factory=Independent)
+    blocks: Sequence[Sequence[str]] | None = None
+    point: Mapping[str, Any] | None = None
+
+    name: ClassVar[str] = "chib-jeliazkov"
+    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    cites: ClassVar[tuple[str, ...]] = ("chib2001", "mira2004")
+    when: ClassVar[str] = "posterior draws mix well in one mode; a second opinion that starts from the posterior"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        owner = "ChibJeliazkov"
+        check_count(owner, "n_chains", self.n_chains, 4, "chains are compared with each other")
+        check_count(owner, "n_warmup", self.n_warmup, 0, "there cannot be fewer than none")
+        check_count(owner, "n_pilot", self.n_pilot, 50, "the proposal is fitted to them")
+        check_count(owner, "n_draws", self.n_draws, 50, "correlation along a chain cannot be seen in fewer")
+        if not hasattr(self.proposal, "fitted"):
+            raise BadType(f"{owner}(proposal={self.proposal!r}): give a proposal such as Independent() or Walk().")
+        if self.point is not None and not isinstance(self.point, Mapping):
+            raise BadType(f"{owner}(point={self.point!r}): give a dictionary of parameter names and values.")
+        if self.blocks is not None and (isinstance(self.blocks, str) or any(isinstance(b, str) or not b for b in self.blocks)):
+            raise BadType(f'{owner}(blocks={self.blocks!r}): give groups of names, such as (("mu",), ("tau", "beta")).')
+
+    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        """See `Method`."""
+        loop = bench.loop
+        blocks = self._columns(model)
+        total = self.n_pilot + self.n_draws
+        outliers = Outliers(model, MANY_IF_SHARP)
+        chains = run_chains(model, key.child("chains"), loop, self.n_chains, self.n_warmup, total, outliers=outliers)
+        pilot, kept = _split(chains, self.n_chains, self.n_pilot, model.n_dimensions)
+        rng = key.child("point").generator()
+        points = central_points(pilot.position, rng)
+        best = pilot.position[int(np.argmax(pilot.log_likelihood + pilot.log_prior))]
+        first = best if self.point is None else point_of(model, self.point, "ChibJeliazkov")
+        points = np.concatenate([first[None], points])
+        fit = key.child("fit").generator()
+        transitions = [self.proposal.fitted(pilot.position, columns, fit) for columns in blocks]
+        walk = _Walk(model, points, blocks, transitions, pilot, kept, self.n_chains, self.n_draws, loop)
+        record = walk.ordinates(key.child("averages").generator())
+        if self.point is None:
+            record = _best_first(record)
+        acceptance = float(np.exp(min(_log_mean(down[0]) for down in record.log_down)))
+        more: dict[str, Diagnostic] = {"n_blocks": len(blocks), "acceptance_at_point": acceptance, "chain_ess": float(chains.ess)}
+        estimate = ordinate_estimate(record, chains.r_hat, MAX_R_HAT, REMEDY, more).doubted(_acceptance_status(acceptance))
+        if not np.isfinite(estimate.log_evidence) or not estimate.status.is_ok:
+            return estimate
+        assert estimate.log_evidence_se is not None
+        se = estimate.log_evidence_se
+        estimate = estimate.doubted(coverage_check(bench.prior(), estimate.log_evidence, se))
+        if len(blocks) == 1 and acceptance > 1.0 - 1e-12:
+            return estimate  # the proposal is the posterior itself: nothing is left to look for
+        found = estimate.log_evidence, se
+        return estimate.doubted(*mode_check(model, kept, *found, key.child("mode"), loop, outliers=outliers.draws, sharp=True))
+
+    def _columns(self, model: Model) -> list[Columns]:
+        """The unconstrained coordinates of each block; one block of all unless blocks are given."""
+        if self.blocks is None:
+            return [np.arange(model.n_dimensions)]
+        named = [name for block in self.blocks for name in block]
+        if sorted(named) != sorted(model.space.names):
+            raise BadInput(
+                f"ChibJeliazkov(blocks=...) names {named}, and the parameters are {list(model.space.names)}: every parameter "
+                "must stand in exactly one block."
+            )
+        starts = np.cumsum([0, *(site.size for site in model.space.sites)])
+        at = {site.name: np.arange(starts[i], starts[i + 1]) for i, site in enumerate(model.space.sites)}
+        return [np.concatenate([at[name] for name in block]) for block in self.blocks]
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """The runs of one estimate: the full one, then those with more and more blocks held at the points."""
+
+    model: Model
+    points: Array
+    blocks: list[Columns]
+    transitions: list[Transition]
+    pilot: Draws
+    full: Draws
+    n_chains: int
+    n_draws: int
+    loop: Loop
+
+    def ordinates(self, rng: np.random.Generator) -> OrdinateRun:
+        """What is averaged, block after block."""
+        model, n_points = self.model, len(self.points)
+        log_prior, log_likelihood = log_densities(model, self.points, self.loop)
+        at_points = log_prior + log_likelihood
+        # A run is a list over points of draws (n, d) and their log densities; points share the full run.
+        run = [(self.full.position, self.full.log_prior + self.full.log_likelihood)] * n_points
+        if len(self.blocks) == 1 and self.transitions[0].forgets:
+            return self._record(log_likelihood, log_prior, *self._one_density(run[0], at_points, rng))
+        log_up, log_down = [], []
+        for j, (columns, transition) in enumerate(zip(self.blocks, self.transitions, strict=True)):
+            last = j == len(self.blocks) - 1
+            up = [
+                self._up(draws, point, value, columns, transition, last)
+                for draws, point, value in zip(run, self.points, at_points, strict=True)
+            ]
+            log_up.append(self._by_point(up))
+            if last:
+                n = self.n_chains * self.n_draws
+                run = [(np.tile(point, (n, 1)), np.full(n, value)) for point, value in zip(self.points, at_points, strict=True)]
+            else:
+                run = self._reduced(np.concatenate(self.blocks[: j + 1]), rng)
+            log_down.append(self._by_point([self._down(draws, transition, rng) for draws in run]))
+        return self._record(log_likelihood, log_prior, log_up, log_down)
+
+    def _record(self, log_likelihood: Array, log_prior: Array, log_up: list[Array], log_down: list[Array]) -> OrdinateRun:
+        return OrdinateRun(
+            points=self.points,
+            log_likelihood=log_likelihood,
+            log_prior=log_prior,
+            log_exact=np.zeros(len(self.points)),
+            log_up=tuple(log_up),
+            log_down=tuple(log_down),
+            final=with_parameters(self.model, self.full),
+        )
+
+    def _one_density(
+        self, run: tuple[Array, Array], at_points: Array, rng: np.random.Generator
+    ) -> tuple[list[Array], list[Array]]:
+        """One block and proposals that look nowhere: what is proposed and scored once serves all points."""
+        (transition,), (draws, log_draws) = self.transitions, run
+        proposed = transition.draw(rng, draws)
+        log_proposed = self._log_posterior(proposed)
+        at_draws, at_proposed, scores = (transition.log_density(x, x) for x in (draws, proposed, self.points))
+        pairs = list(zip(at_points, scores, strict=True))
+        up = [_log_acceptance(log_draws, value, score, at_draws) + score for value, score in pairs]
+        down = [_log_acceptance(value, log_proposed, at_proposed, score) for value, score in pairs]
+        return [self._by_point(up)], [self._by_point(down)]
+
+    def _by_point(self, rows: list[Array]) -> Array:
+        return np.stack(rows).reshape(len(rows), self.n_chains, self.n_draws)
+
+    def _up(
+        self, run: tuple[Array, Array], point: Array, at_point: float, columns: Columns, transition: Transition, last: bool
+    ) -> Array:
+        """log alpha(theta, theta*) q(theta, theta*) along a run."""
+        origin, log_origin = run
+        target = origin.copy()
+        target[:, columns] = point[columns]
+        # With all later blocks empty the target is the point itself.
+        log_target = np.full(len(origin), at_point) if last else self._log_posterior(target)
+        forward = transition.log_density(origin, target)
+        return _log_acceptance(log_origin, log_target, forward, transition.log_density(target, origin)) + forward
+
+    def _down(self, run: tuple[Array, Array], transition: Transition, rng: np.random.Generator) -> Array:
+        """log alpha(theta*, theta) with theta proposed along a run in which the block stands at the point."""
+        origin, log_origin = run
+        target = transition.draw(rng, origin)
+        forward, back = transition.log_density(origin, target), transition.log_density(target, origin)
+        return _log_acceptance(log_origin, self._log_posterior(target), forward, back)
+
+    def _log_posterior(self, position: Array) -> Array:
+        self.loop.tick(f"{len(position):,} proposals")
+        log_prior, log_likelihood = log_densities(self.model, position, self.loop)
+        return log_prior + log_likelihood
+
+    def _reduced(self, held: Columns, rng: np.random.Generator) -> list[tuple[Array, Array]]:
+        """Chains in the coordinates that are not held, for every point at once; held ones stand at the points."""
+        model, n_points, d = self.model, len(self.points), self.model.n_dimensions
+        free = np.setdiff1d(np.arange(d), held)
+        _, covariance = moments(self.pilot.position)
+        regression, rest = conditional_moments(covariance, free)
+        start = np.tile(self.full.position.reshape(self.n_chains, self.n_draws, d)[:, -1], (n_points, 1))
+        moved = start.copy()
+        moved[:, held] = np.repeat(self.points[:, held], self.n_chains, axis=0)
+        moved[:, free] += (moved - start) @ regression.T  # the free coordinates follow, as far as a normal would
+        factor = np.zeros((d, d))
+        factor[np.ix_(free, free)] = np.linalg.cholesky(rest)
+        # A step is the factor times noise: rows of zeros leave the held coordinates alone.
+        tuning = Tuning(np.zeros((1, d)), factor[None], np.eye(d)[None], np.float64(1.0))
+        kernel: Kernel = RandomWalk() if model.is_black_box else HMC()
+        scale, n_warmup = kernel.first_scale(len(free)), max(AT_ONCE * 8, self.n_draws // 2)
+        log_prior, log_likelihood = log_densities(model, moved, self.loop)
+        state = State(moved, log_prior, log_likelihood, None)
+        parts = []
+        for begin in range(-n_warmup, self.n_draws, AT_ONCE):
+            part = sweep(model, kernel, state, AT_ONCE, 1.0, tuning._replace(scale=np.float64(scale)), rng, self.loop)
+            self.loop.tick(f"reduced run with {len(free)} coordinates free  acceptance {part.acceptance:.2f}")
+            state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+            if begin < 0:
+                scale = kernel.next_scale(scale, part.acceptance)
+            else:
+                parts.append((part.position, part.log_prior + part.log_likelihood))
+        position, log_posterior = (np.concatenate([part[i] for part in parts])[: self.n_draws] for i in (0, 1))
+        by_point = position.reshape(self.n_draws, n_points, self.n_chains, d).transpose(1, 2, 0, 3).reshape(n_points, -1, d)
+        logs = log_posterior.reshape(self.n_draws, n_points, self.n_chains).transpose(1, 2, 0).reshape(n_points, -1)
+        return list(zip(by_point, logs, strict=True))
+
+
+def _log_acceptance(log_origin: ArrayLike, log_target: ArrayLike, forward: ArrayLike, back: ArrayLike) -> Array:
+    """Log of the Metropolis-Hastings probability, zero probability where the target is impossible."""
+    with np.errstate(invalid="ignore"):
+        ratio = np.subtract(log_target, log_origin) + np.subtract(back, forward)
+    return np.asarray(np.minimum(np.where(np.equal(log_target, -np.inf), -np.inf, ratio), 0.0))
+
+
+def _split(chains: Chains, n_chains: int, n_pilot: int, d: int) -> tuple[Draws, Draws]:
+    """The pilot's draws, and those that are averaged."""
+    draws = chains.draws
+    position = draws.position.reshape(n_chains, -1, d)
+    logs = [array.reshape(n_chains, -1) for array in (draws.log_likelihood, draws.log_prior)]
+    out = []
+    for part in (slice(None, n_pilot), slice(n_pilot, None)):
+        log_likelihood, log_prior = (array[:, part].ravel() for array in logs)
+        chain = np.repeat(np.arange(n_chains), position[:, part].shape[1])
+        out.append(Draws(position[:, part].reshape(-1, d), log_likelihood, log_prior, n_drawn=len(chain), chain=chain))
+    return out[0], out[1]
+
+
+def _best_first(record: OrdinateRun) -> OrdinateRun:
+    """The record with the point of the smallest error first, among those whose averages do not hang on few draws."""
+    found = ordinates(len(record.points), record.log_up, record.log_down)
+    heavy = (tail_indices(record) >= MAX_PARETO_K) | ~np.isfinite(found.log_density)
+    order = np.lexsort((found.se, heavy))
+    return OrdinateRun(
+        points=record.points[order],
+        log_likelihood=record.log_likelihood[order],
+        log_prior=record.log_prior[order],
+        log_exact=record.log_exact[order],
+        log_up=tuple(part[order] for part in record.log_up),
+        log_down=tuple(part[order] for part in record.log_down),
+        final=record.final,
+    )
+
+
+def _log_mean(logs: Array) -> float:
+    return float(np.log(np.mean(np.exp(logs)))) if np.isfinite(logs).any() else -np.inf
+
+
+def _acceptance_status(acceptance: float) -> Status:
+    if acceptance >= MIN_ACCEPTANCE:
+        return Status.ok()
+    return Status.suspect(
+        "low-acceptance",
+        f"a proposal from the point is accepted with probability {acceptance:.2g}: the proposal density is not like the "
+        f"posterior; give smaller blocks or another proposal, or {REMEDY}.",
+    )

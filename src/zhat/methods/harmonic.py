@@ -1,0 +1,220 @@
+"""The harmonic mean of posterior likelihoods: easy to have, and almost never to be believed.
+
+    1 / Z = E_posterior[ 1 / L(theta) ]   so   log Z  is estimated by  -log (1/N) sum_i exp(-log L(theta_i)),
+
+the sum taken in logs with the *smallest* log likelihood as its shift (the review prints the largest, and would overflow).
+Needs only posterior draws (Newton & Raftery 1994), here from several chains.
+
+*Its error.* Delta method on the weights 1 / L, with the effective number of draws of these weights themselves along the
+chains, not that of the parameters. It exists only if
+
+    E_posterior[ 1 / L^2 ] = E_prior[ 1 / L ] / Z
+
+is finite, and 1 / L has its largest values where the posterior has no draws. In the normal model with prior sd tau and
+likelihood sd s the tail index of 1 / L is tau^2 / (tau^2 + s^2): the variance is finite only when the prior is *tighter* than the
+data, and a sample cannot see a tail that it never enters. But the right-hand side above can be looked at from the other end: from
+draws of the prior. So an error is shown only when all of these hold:
+
+* no prior draw has zero likelihood (else 1 / L averages to the prior mass of the support over Z, and log Z comes out too high);
+* Pareto k of 1 / L is below 0.5 among posterior draws, and below 0.5 among prior draws (where k below 1 is a finite variance,
+  and the half is for k being an estimate itself);
+* the relative variance of a weight that the prior draws predict, Z E_prior[1 / L] - 1, is at most 1, and what the posterior draws
+  themselves show agrees with it;
+* the chains agree (R-hat), and the weights are worth a hundred draws.
+
+*When it lies.* Under any prior that is wider than the likelihood: the estimate hardly moves with the prior's width, while Z does,
+and is too high. The status then says so. The numbers are kept for teaching, and for comparison with old papers. Cite Newton &
+Raftery (1994); the review's section 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from zhat.errors import BadInput, BadType
+from zhat.methods._base import Method, check_count
+from zhat.model.model import Model, Offer
+from zhat.numerics.logspace import log_mean_exp
+from zhat.numerics.series import effective_sample_size, log_mean_se_correlated
+from zhat.numerics.weights import Weights, pareto_k
+from zhat.results.estimate import Diagnostic, Estimate, Status
+from zhat.results.records import Array, Draws
+from zhat.sampling.backend.evaluation import prior_draws, with_parameters
+from zhat.sampling.kernels._base import Kernel
+from zhat.sampling.workbench import Workbench
+from zhat.seeding import Key
+from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
+
+REMEDY = "use Importance or SMC, or almost anything else"
+# Largest relative variance of a weight that is believed, and by how much its two estimates may differ (in nats).
+MAX_VARIANCE = 1.0
+VARIANCES_DIFFER = 0.3
+MAX_R_HAT = 1.05
+
+
+@dataclass(frozen=True)
+class HarmonicMean(Method):
+    """One over the mean of 1 / L over `n_chains` chains of `n_draws` posterior draws, checked by `n_prior` prior draws."""
+
+    n_chains: int = 8
+    n_draws: int = 1000
+    kernel: Kernel | None = None
+    n_prior: int = 20_000
+
+    name: ClassVar[str] = "harmonic-mean"
+    needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
+    cites: ClassVar[tuple[str, ...]] = ("newton1994", "robert2009", "friel2012")
+    when: ClassVar[str] = "to compare with old papers: its variance is infinite unless the prior is tighter than the data"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_count("HarmonicMean", "n_chains", self.n_chains, 2, "chains are compared with each other")
+        check_count("HarmonicMean", "n_draws", self.n_draws, 100, "Pareto k and the error need draws to look at")
+        check_count("HarmonicMean", "n_prior", self.n_prior, 1000, "whether the variance exists is seen from prior draws")
+        if self.kernel is not None and not hasattr(self.kernel, "step"):
+            raise BadType(f"HarmonicMean(kernel={self.kernel!r}): give a kernel such as Gibbs(model.conditionals), or None.")
+
+    def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        """See `Method`."""
+        chains = bench.chains(key.child("chains"), self.n_chains, self.n_draws, self.kernel)
+        bench.loop.tick(f"{self.n_prior:,} draws from the prior")
+        prior = prior_draws(model, self.n_prior, key.child("prior"), bench.loop)
+        draws = chains.draws
+        seen = harmonic_sums(draws, prior)
+        status = _status(seen, chains.r_hat)
+        diagnostics: dict[str, Diagnostic] = {
+            "n_draws": draws.n_drawn,
+            "pareto_k": seen.pareto_k,
+            "prior_pareto_k": seen.prior_pareto_k,
+            "largest_share": seen.largest_share,
+            "ess_of_weights": seen.ess,
+            "relative_variance": seen.relative_variance,
+            "relative_variance_from_prior": seen.relative_variance_from_prior,
+            "prior_share_of_zero_likelihood": seen.zero_share,
+            "r_hat": float(chains.r_hat),
+            "acceptance": float(chains.acceptance),
+        }
+        return Estimate(
+            log_evidence=seen.log_evidence,
+            log_evidence_se=seen.se if status.is_ok else None,
+            no_se_because=None if status.is_ok else status.reasons[0].sentence,
+            status=status,
+            diagnostics=diagnostics,
+            record=with_parameters(model, draws),
+        )
+
+    def read(self, record: object) -> Estimate:
+        """The harmonic mean of posterior draws that are there already: never `ok`, as prior draws have no say."""
+        draws = record if isinstance(record, Draws) else getattr(record, "final", None)
+        if not isinstance(draws, Draws):
+            raise BadType(f"HarmonicMean reads posterior draws; a {type(record).__name__} has none.")
+        if draws.log_weight is not None and np.ptp(draws.log_weight) > 0.0:
+            raise BadInput("HarmonicMean reads posterior draws of equal weight; these are weighted. Run it on the model.")
+        weights = Weights.of(-draws.log_likelihood)
+        status = Status.suspect(
+            "pareto-k" if weights.pareto_k >= MAX_PARETO_K else "variance-unseen",
+            f"1 / L has Pareto k = {weights.pareto_k:.2f} among these draws, and whether its variance exists can only be seen "
+            f"from prior draws: run it on the model, or {REMEDY}.",
+        )
+        return Estimate(
+            log_evidence=harmonic_mean(draws.log_likelihood),
+            log_evidence_se=None,
+            no_se_because=status.reasons[0].sentence,
+            status=status,
+            diagnostics={
+                "n_draws": draws.n_drawn,
+                "pareto_k": float(weights.pareto_k),
+                "largest_share": float(weights.largest_share),
+            },
+            record=draws,
+        )
+
+
+# -- arithmetic: pure NumPy ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HarmonicSums:
+    """What posterior draws say of log Z by their harmonic mean, and what they and prior draws say of its variance."""
+
+    log_evidence: float
+    se: float
+    ess: float
+    pareto_k: float
+    prior_pareto_k: float
+    largest_share: float
+    relative_variance: float
+    relative_variance_from_prior: float
+    zero_share: float
+
+
+def harmonic_mean(log_likelihood: Array) -> float:
+    """Log of the harmonic mean of likelihoods."""
+    return -log_mean_exp(-np.asarray(log_likelihood))
+
+
+def harmonic_sums(posterior: Draws, prior: Draws) -> HarmonicSums:
+    """The harmonic mean of posterior draws in chains, and its variance from both ends."""
+    assert posterior.chain is not None
+    log_weights = -posterior.log_likelihood
+    weights = Weights.of(log_weights)
+    by_chain = log_weights.reshape(int(posterior.chain.max()) + 1, -1)
+    relative = np.exp(by_chain - by_chain.max())
+    log_evidence = harmonic_mean(posterior.log_likelihood)
+    possible = prior.log_likelihood > -np.inf
+    inverse = -prior.log_likelihood[possible]
+    return HarmonicSums(
+        log_evidence=log_evidence,
+        se=log_mean_se_correlated(by_chain),
+        ess=effective_sample_size(relative),
+        pareto_k=float(weights.pareto_k),
+        prior_pareto_k=pareto_k(inverse),
+        largest_share=float(weights.largest_share),
+        relative_variance=math.expm1(log_mean_exp(2.0 * log_weights) + 2.0 * log_evidence),
+        relative_variance_from_prior=_expm1(log_evidence + log_mean_exp(inverse)),
+        zero_share=float(1.0 - possible.mean()),
+    )
+
+
+def _expm1(x: float) -> float:
+    return math.expm1(x) if x < 700.0 else math.inf
+
+
+def _status(seen: HarmonicSums, r_hat: float) -> Status:
+    status = Status.ok()
+    if seen.zero_share > 0:
+        status = status.and_(
+            Status.suspect(
+                "zero-likelihood",
+                f"{seen.zero_share:.1%} of prior draws have zero likelihood: the harmonic mean leaves their prior mass out and "
+                f"comes out too high; {REMEDY}.",
+            )
+        )
+    if max(seen.pareto_k, seen.prior_pareto_k) >= MAX_PARETO_K:
+        status = status.and_(
+            Status.suspect(
+                "pareto-k",
+                f"1 / L has Pareto k = {seen.pareto_k:.2f} among posterior and {seen.prior_pareto_k:.2f} among prior draws: "
+                f"its variance may be infinite, as it is whenever the prior is wider than the likelihood; {REMEDY}.",
+            )
+        )
+    own, predicted = seen.relative_variance, seen.relative_variance_from_prior
+    if not predicted <= MAX_VARIANCE or abs(math.log1p(own) - math.log1p(max(predicted, 0.0))) > VARIANCES_DIFFER:
+        status = status.and_(
+            Status.suspect(
+                "infinite-variance",
+                f"prior draws predict a relative variance of {predicted:.3g} for a weight, posterior draws show {own:.3g}: the "
+                f"draws that carry the variance are not among them, and the estimate is too high; {REMEDY}.",
+            )
+        )
+    if r_hat > MAX_R_HAT:
+        status = status.and_(
+            Status.suspect("chains-disagree", f"the chains have R-hat = {r_hat:.2f}: they have not mixed; use SMC.")
+        )
+    if seen.ess < MIN_ESS:
+        status = status.and_(Status.suspect("low-ess", f"the weights are worth only {seen.ess:.0f} independent draws; {REMEDY}."))
+    return status

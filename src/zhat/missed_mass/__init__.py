@@ -1,0 +1,1 @@
+"""One question: did the answer miss part of the posterior?"""

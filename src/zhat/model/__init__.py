@@ -1,0 +1,1 @@
+"""What a user brings: a likelihood and a prior, their parameter space, their data."""

@@ -1,0 +1,80 @@
+"""Data and hyperparameters as trees of read-only NumPy arrays: taken in, compared, fingerprinted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from zhat.errors import BadInput, BadType
+
+
+def fingerprint(data: Any) -> str:
+    """A short hash of the data's structure and bytes."""
+    leaves, structure = jax.tree.flatten(data)
+    digest = hashlib.sha256(str(structure).encode())
+    for leaf in leaves:
+        array = np.ascontiguousarray(leaf)
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def host_arrays(tree: Any, what: str) -> Any:
+    """The tree with NumPy leaves, refusing what is not numbers, and floats that are not finite."""
+
+    def leaf(x: Any) -> np.ndarray:
+        array = np.array(x)  # a copy: what the caller does to his own array later must not change the model
+        if array.dtype.kind not in "biuf":
+            raise BadType(
+                f"{what} holds values of type {array.dtype} (for example {array.ravel()[:1]}): only numbers can be "
+                "data; encode text and dates as numbers first."
+            )
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise BadInput(
+                f"{what} holds {array[where]} at index {where}: drop or impute such rows before building the model; "
+                "nothing is dropped silently."
+            )
+        array = array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
+        array.flags.writeable = False
+        return array
+
+    def is_array(x: Any) -> bool:  # a list of plain numbers is an array, not a tree of scalars
+        return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(item, int | float) for item in x)
+
+    return None if tree is None else jax.tree.map(leaf, tree, is_leaf=is_array)
+
+
+def shapes(tree: Any) -> Any:
+    """Structure, shapes and types of a tree: what must be equal for compiled code to be reused."""
+    leaves, structure = jax.tree.flatten(tree)
+    return structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+
+
+def split_arrays(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """Arrays and floats of a tree as a list, and the function that puts such a list back."""
+    leaves, structure = jax.tree.flatten(tree, is_leaf=lambda x: x is None)
+    is_array = [isinstance(x, np.ndarray | jax.Array | float | np.generic) for x in leaves]
+    arrays = [x for x, keep in zip(leaves, is_array, strict=True) if keep]
+
+    def rebuild(new: list[Any]) -> Any:
+        rest = iter(new)
+        return jax.tree.unflatten(structure, [next(rest) if keep else x for x, keep in zip(leaves, is_array, strict=True)])
+
+    return arrays, rebuild
+
+
+def largest_array(program: Any) -> int:
+    """Entries of the largest array that a traced function holds or makes: the data in a closure leave no other trace."""
+    inner = getattr(program, "jaxpr", program)
+    sizes = [int(np.size(held)) for held in getattr(program, "consts", ())]
+    for step in inner.eqns:
+        sizes += [int(np.size(given.val)) for given in step.invars if hasattr(given, "val")]
+        sizes += [int(made.aval.size) for made in step.outvars if hasattr(made.aval, "size")]
+        parts = jax.tree.leaves(list(step.params.values()), is_leaf=lambda part: hasattr(part, "eqns"))
+        sizes += [largest_array(part) for part in parts if hasattr(part, "eqns")]
+    return max(sizes, default=0)

@@ -1,0 +1,1 @@
+"""Are reported errors and model probabilities honest? Statistics over many runs."""

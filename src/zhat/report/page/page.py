@@ -1,0 +1,162 @@
+"""One page that stands alone: what was asked, the answer, why to trust it, whom to cite, how to do it again.
+
+    comparison.report("pine.html", question="Which density predicts the strength of timber?")
+
+No script, no external file, no font: it can be mailed, printed, kept beside a paper. All text from outside is escaped by
+`markup`, and the page's own policy forbids scripts and requests as well.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zhat.comparing.comparison import Comparison
+from zhat.errors import BadInput, BadType
+from zhat.report.page.markup import Child, Html, style, tag
+from zhat.report.page.sections import again, averaged, citations, models, pairs, sensitivity_curves, settings, trust
+from zhat.report.page.words import disagree
+from zhat.results.estimate import Evidence
+
+if TYPE_CHECKING:
+    from zhat.comparing.averaging import Average
+    from zhat.comparing.sensitivity import Sensitivity
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+Opinions = Mapping[str, Evidence | Sequence[Evidence]]
+
+
+def write_report(
+    comparison: Comparison,
+    path: str | Path,
+    *,
+    question: str = "",
+    second_opinions: Opinions | None = None,
+    sensitivity: Sensitivity | Sequence[Sensitivity] | None = None,
+    averages: Mapping[str, Average] | None = None,
+) -> Path:
+    """Write the page and return where it is.
+
+    Parameters
+    ----------
+    path : str or Path
+        Ends in .html.
+    question : str
+        What the comparison is to decide, in the reader's words.
+    second_opinions : mapping of str to Evidence or sequence of them
+        Evidences of the same models by other methods or seeds, by the models' names in the comparison.
+    sensitivity : Sensitivity or sequence of them
+        Curves over a prior's hyperparameter.
+    averages : mapping of str to Average
+        Quantities averaged over the models, by their names.
+    """
+    path = check_path(path)
+    page = report_page(comparison, question=question, second_opinions=second_opinions, sensitivity=sensitivity, averages=averages)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as file:
+        file.write(page)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
+    return path
+
+
+def check_path(path: str | Path) -> Path:
+    """The path, if a page can be written there; asked before a long run, not after it."""
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"path={str(path)!r}: a report is one HTML page; give a name that ends in .html.")
+    if path.is_dir():
+        raise BadInput(f"path={str(path)!r} is a directory; give the name of a file in it.")
+    if not path.parent.is_dir():
+        raise BadInput(f"path={str(path)!r}: there is no directory {str(path.parent)!r}; make it first.")
+    return path
+
+
+def report_page(
+    comparison: Comparison,
+    *,
+    question: str = "",
+    second_opinions: Opinions | None = None,
+    sensitivity: Sensitivity | Sequence[Sensitivity] | None = None,
+    averages: Mapping[str, Average] | None = None,
+) -> str:
+    """The page as text."""
+    others = _opinions(comparison, second_opinions)
+    curves = [] if sensitivity is None else list(sensitivity) if isinstance(sensitivity, Sequence) else [sensitivity]
+    asked = question or "Which of these models do the data support, and by how much?"
+    sections: list[tuple[str, str, list[Child]]] = [
+        ("models", "The models", models(comparison)),
+        ("pairs", "Bayes factors", pairs(comparison)),
+        *([("average", "Averaged over models", averaged(averages))] if averages else []),
+        ("trust", "Why to trust it", trust(comparison, others)),
+    ]
+    if curves:
+        sections.append(("sensitivity", "How much the prior matters", sensitivity_curves(curves)))
+    sections += [
+        ("cite", "Methods and citations", citations(comparison, others)),
+        ("settings", "Settings, seeds, versions", settings(comparison)),
+        ("again", "How to do it again", again(comparison)),
+    ]
+    contents = tag(
+        "nav", tag("ul", *(tag("li", tag("a", name, href=f"#{id_}")) for id_, name, _ in sections)), aria_label="contents"
+    )
+    body = [tag("section", tag("h2", name), *parts, id=id_) for id_, name, parts in sections]
+    css = resources.files("zhat").joinpath("report", "style.css").read_text(encoding="utf-8")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", f"Comparison of {len(comparison.names)} models"),
+        style(css),
+    )
+    top = tag(
+        "header", tag("h1", "Comparison of models"), tag("p", asked, class_="question"), _answer(comparison, others), contents
+    )
+    foot = tag("footer", tag("p", f"Written by zhat {_version(comparison)}. This page loads nothing and runs nothing."))
+    return "<!DOCTYPE html>\n" + tag("html", head, tag("body", top, tag("main", *body), foot), lang="en") + "\n"
+
+
+def _answer(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> Html:
+    quarrel = [name for name, found in others.items() if any(disagree(comparison.evidences[name], other) for other in found)]
+    if comparison.suspects:
+        verdict = f"✗ Not to be relied on: {', '.join(comparison.suspects)} did not pass the checks of the run itself."
+    elif quarrel:
+        verdict = f"✗ Not to be relied on: two methods disagree about {', '.join(quarrel)}."
+    elif not comparison.decided:
+        verdict = "? Undecided: the runs are too short to say which model is ahead."
+    else:
+        verdict = "✓ Decided, and every run passed its own checks."
+    doubt = bool(comparison.suspects or quarrel or not comparison.decided)
+    sentence = comparison.sentence()
+    return tag(
+        "div",
+        tag("span", verdict, class_="verdict"),
+        sentence[0].upper() + sentence[1:] if sentence.startswith(("the data", "undecided")) else sentence,
+        class_="answer doubt" if doubt else "answer",
+    )
+
+
+def _version(comparison: Comparison) -> str:
+    return str(comparison.evidences[comparison.best].versions.get("zhat", ""))
+
+
+def _opinions(comparison: Comparison, second_opinions: Opinions | None) -> dict[str, list[Evidence]]:
+    found: dict[str, list[Evidence]] = {}
+    for name, given in (second_opinions or {}).items():
+        if name not in comparison.evidences:
+            raise BadInput(
+                f"second_opinions: there is no model {name!r}; the comparison has {', '.join(map(repr, comparison.names))}."
+            )
+        items = [given] if isinstance(given, Evidence) else list(given)
+        for item in items:
+            if not isinstance(item, Evidence):
+                raise BadType(f"second_opinions[{name!r}] holds a {type(item).__name__}: give an Evidence.")
+            if item.data_id != comparison.evidences[name].data_id:
+                raise BadInput(f"second_opinions[{name!r}] was fitted to other data ({item.data_id}).")
+        found[name] = items
+    return found

@@ -1,0 +1,1 @@
+"""Pictures of results, one a file; `zhat.plots` gathers them."""

@@ -1,0 +1,277 @@
+"""What comes out: Estimate (a method's word), Evidence (the door's), and the parts they are made of.
+
+A method returns the small `Estimate`; the front door adds what every method would otherwise repeat: who ran, on
+what, from which seed, at what cost, how often. Both are frozen. One class serves whether a run was repeated or not.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zhat.formatting import decimals, shown_error, with_error
+from zhat.numerics.uncertainty import interval as symmetric_interval
+
+if TYPE_CHECKING:
+    from zhat.results.records import Draws, NestedRun, OrdinateRun, PathRun
+
+Diagnostic = float | int | str | bool | list[float] | list[str]
+
+
+class Level(enum.Enum):
+    """How far a number may be trusted, by the run's own account."""
+
+    OK = "ok"
+    SUSPECT = "suspect"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a result is not simply `ok`: a code for programs, a sentence for people that ends in what to try."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """The verdict of a run on itself."""
+
+    level: Level = Level.OK
+    reasons: tuple[Reason, ...] = ()
+
+    @staticmethod
+    def ok() -> Status:
+        """Nothing to report."""
+        return Status()
+
+    @staticmethod
+    def suspect(code: str, sentence: str) -> Status:
+        """A number that may well be wrong."""
+        return Status(Level.SUSPECT, (Reason(code, sentence),))
+
+    @staticmethod
+    def failed(code: str, sentence: str) -> Status:
+        """No usable number."""
+        return Status(Level.FAILED, (Reason(code, sentence),))
+
+    def and_(self, other: Status) -> Status:
+        """Both verdicts: the worse level, all reasons (each code once)."""
+        order = [Level.OK, Level.SUSPECT, Level.FAILED]
+        level = max(self.level, other.level, key=order.index)
+        seen: dict[str, Reason] = {}
+        for reason in self.reasons + other.reasons:
+            seen.setdefault(reason.code, reason)
+        return Status(level, tuple(seen.values()))
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether all of the run's own checks passed."""
+        return self.level is Level.OK
+
+    def __str__(self) -> str:
+        """Name the level and the codes: ``suspect (pareto-k)``."""
+        if not self.reasons:
+            return self.level.value
+        return f"{self.level.value} ({', '.join(r.code for r in self.reasons)})"
+
+
+class Kind(enum.Enum):
+    """What sort of number an estimate is; the words are the ones a printed result uses."""
+
+    SAMPLING = "sampling estimate"
+    APPROXIMATION = "deterministic approximation"
+    LOWER_BOUND = "lower bound"
+    UPPER_BOUND = "upper bound"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a method says: the number, its error, and whether to believe both.
+
+    Attributes
+    ----------
+    log_evidence : float
+        Estimate of log Z in nats; NaN when the run failed before it had one, -inf is a legal answer.
+    log_evidence_se : float or None
+        Standard error of `log_evidence`; None when it cannot be had honestly, and then `no_se_because` says why.
+    degrees_of_freedom : float
+        Of the t distribution behind the error; infinite for a normal one.
+    approximation_error : float or None
+        For a deterministic approximation: how far it seems to be from the truth (its importance correction).
+    """
+
+    log_evidence: float
+    log_evidence_se: float | None
+    status: Status = field(default_factory=Status)
+    kind: Kind = Kind.SAMPLING
+    no_se_because: str | None = None
+    degrees_of_freedom: float = math.inf
+    approximation_error: float | None = None
+    diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
+    record: Draws | NestedRun | OrdinateRun | PathRun | None = None
+
+    def doubted(self, seen: Status, more: Mapping[str, Diagnostic] | None = None) -> Estimate:
+        """The estimate with a further verdict (and diagnostics); a doubt takes its error bar away."""
+        kept = replace(self, diagnostics={**self.diagnostics, **(more or {})})
+        if seen.is_ok:
+            return kept
+        status = self.status.and_(seen)
+        because = self.no_se_because or status.reasons[0].sentence
+        return replace(kept, status=status, log_evidence_se=None, no_se_because=because)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took. `seconds` is wall time and includes `compile_seconds` (tracing and compiling)."""
+
+    n_likelihood: int = 0
+    n_gradient: int = 0
+    n_hessian: int = 0
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        """Sum of two costs."""
+        return Cost(
+            self.n_likelihood + other.n_likelihood,
+            self.n_gradient + other.n_gradient,
+            self.n_hessian + other.n_hessian,
+            self.seconds + other.seconds,
+            self.compile_seconds + other.compile_seconds,
+        )
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """One run among several: what it said alone."""
+
+    log_evidence: float
+    log_evidence_se: float | None
+    status: Status
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The answer to *how strongly do these data support this model*, with all that is needed to defend it.
+
+    Attributes
+    ----------
+    log_evidence, log_evidence_se, degrees_of_freedom, status, kind
+        As in `Estimate`; over all repeats when there are several.
+    method, settings, cites
+        Name and settings of the method that gave the number, and the keys of what to cite.
+    model, data_id, n_dimensions
+        The model's name, the fingerprint of its data (None without data), the number of free coordinates.
+    why_this_method : str
+        Empty when the caller named the method, else how it was chosen.
+    repeats : tuple of Repeat
+        Each run by itself; one entry when the run was not repeated.
+    """
+
+    log_evidence: float
+    log_evidence_se: float | None
+    status: Status
+    kind: Kind
+    degrees_of_freedom: float
+    no_se_because: str | None
+    approximation_error: float | None
+    diagnostics: Mapping[str, Diagnostic]
+    record: Draws | NestedRun | OrdinateRun | PathRun | None
+    method: str
+    settings: Mapping[str, Any]
+    cites: tuple[str, ...]
+    model: str
+    data_id: str | None
+    n_dimensions: int
+    cost: Cost
+    seed: int
+    versions: Mapping[str, str]
+    repeats: tuple[Repeat, ...]
+    why_this_method: str = ""
+
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Central interval for log Z at this level from its standard error, or None without one."""
+        if self.log_evidence_se is None:
+            return None
+        return symmetric_interval(self.log_evidence, self.log_evidence_se, self.degrees_of_freedom, level)
+
+    @property
+    def error(self) -> float | None:
+        """The error to quote: the standard error, or for an approximation how far it seems to be off."""
+        return self.log_evidence_se if self.log_evidence_se is not None else self.approximation_error
+
+    def __str__(self) -> str:
+        """One line: ``log Z = -257.232 ± 0.004  SMC  1.2 s  84,000 likelihoods  ok``."""
+        parts = [
+            f"log Z {_number_with_error(self)}",
+            self.method,
+            _seconds(self.cost.seconds),
+            f"{self.cost.n_likelihood:,} likelihoods",
+        ]
+        if self.cost.n_gradient:
+            parts.append(f"{self.cost.n_gradient:,} gradients")
+        if len(self.repeats) > 1:
+            parts.append(f"{len(self.repeats)} runs")
+        parts.append(str(self.status))
+        return "  ".join(parts)
+
+    __repr__ = __str__
+
+    def explain(self) -> str:
+        """The line of `__str__`, then every reason and note as a sentence of its own."""
+        lines = [str(self)]
+        if self.why_this_method:
+            lines.append(f"  method: {self.why_this_method}")
+        if self.no_se_because and self.no_se_because not in [reason.sentence for reason in self.status.reasons]:
+            lines.append(f"  no standard error: {self.no_se_because}")
+        if self.kind is Kind.LOWER_BOUND:
+            lines.append(
+                "  lower bound: Z is unbiased, so its logarithm falls short on average, by half the squared error; it exceeds "
+                "log Z by b nats with probability at most exp(-b)."
+            )
+        lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from zhat.report.notebook import of_evidence
+
+        return of_evidence(self)
+
+    def to_arviz(self, n_draws: int | None = None) -> Any:
+        """Posterior draws for ArviZ, weighted ones resampled; the evidence is among the attributes."""
+        from zhat.adapters.arviz import to_arviz
+
+        return to_arviz(self, n_draws)
+
+    def save(self, path: str | Path) -> Path:
+        """Write `path` (JSON) and, when there is a record, an .npz of arrays beside it; returns the path."""
+        from zhat.results.storage import save_evidence
+
+        return save_evidence(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Evidence:
+        """Read what `save` wrote; damaged or foreign files raise `CorruptFile`, nothing is ever executed."""
+        from zhat.results.storage import load_evidence
+
+        return load_evidence(path)
+
+
+def _number_with_error(evidence: Evidence) -> str:
+    value, off = evidence.log_evidence, evidence.approximation_error
+    if math.isnan(value):
+        return "= nan"
+    if evidence.log_evidence_se is None and off is not None:
+        return f"≈ {value:.{decimals(off)}f} (off by about {shown_error(off)})"
+    return f"= {with_error(value, evidence.log_evidence_se)}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.1f} min"

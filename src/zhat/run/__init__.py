@@ -1,0 +1,1 @@
+"""Running methods: the front door, the default, repeats, many models, distribution over workers."""

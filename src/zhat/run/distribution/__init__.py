@@ -1,0 +1,1 @@
+"""Work over processes and machines, with the same digits."""

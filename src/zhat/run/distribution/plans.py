@@ -1,0 +1,87 @@
+"""Plans: work that goes on with what came of its first part, many of them at once.
+
+A plan is a generator that yields lists of tasks, receives their results in the same order, and returns what it was made for. One
+after the other in this process, or all together over an executor, the plans see the same results: tasks carry their seeds, and
+results are put in their places, whenever they arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from typing import Any, TypeVar
+
+from zhat.run.distribution.travel import Task, opened, parcels, work
+from zhat.sampling.backend.loop import Loop
+
+T = TypeVar("T")
+Plan = Generator[list[Task], list[Any], T]
+
+
+def carry_out(plans: Sequence[Plan[T]], executor: Executor | None = None, progress: bool | None = None) -> list[T]:
+    """What the plans return, in their order."""
+    if executor is None:
+        return [_here(plan) for plan in plans]
+    return _Dispatcher(plans, executor, progress).run()
+
+
+def _here(plan: Plan[T]) -> T:
+    try:
+        tasks = next(plan)
+        while True:
+            tasks = plan.send([task.here() for task in tasks])
+    except StopIteration as end:
+        return end.value
+
+
+class _Dispatcher:
+    """Keeps count of which task of which plan is where."""
+
+    def __init__(self, plans: Sequence[Plan[Any]], executor: Executor, progress: bool | None) -> None:
+        self._plans = plans
+        self._executor = executor
+        self._loop = Loop(None, progress, "workers")
+        self._places: dict[Future[bytes], tuple[int, int]] = {}
+        self._results: list[list[Any]] = [[] for _ in plans]
+        self._missing = [0] * len(plans)
+        self._answers: list[Any] = [None] * len(plans)
+
+    def run(self) -> list[Any]:
+        done = 0
+        try:
+            self._begin({i: next(plan) for i, plan in enumerate(self._plans)})
+            while self._places:
+                ready, _ = wait(self._places, return_when=FIRST_COMPLETED)
+                following: dict[int, list[Task]] = {}
+                for future in ready:
+                    i, k = self._places.pop(future)
+                    self._results[i][k] = opened(future.result())
+                    self._missing[i] -= 1
+                    done += 1
+                    if self._missing[i] == 0:
+                        self._advance(i, following)
+                self._begin(following)
+                self._loop.tick(f"{done} done, {len(self._places)} to go")
+        except KeyboardInterrupt:
+            asked = done + len(self._places)
+            raise KeyboardInterrupt(f"with {done} of {asked} runs done; what workers were at is lost") from None
+        finally:
+            self._loop.done()
+            for future in self._places:
+                future.cancel()
+        return self._answers
+
+    def _advance(self, i: int, following: dict[int, list[Task]]) -> None:
+        try:
+            following[i] = self._plans[i].send(self._results[i])
+        except StopIteration as end:
+            self._answers[i] = end.value
+
+    def _begin(self, tasks: dict[int, list[Task]]) -> None:
+        """Pack the tasks of all these plans together, so that functions which they share are written down once."""
+        packed = iter(parcels(task for some in tasks.values() for task in some))
+        for i, some in tasks.items():
+            self._results[i] = [None] * len(some)
+            self._missing[i] = len(some)
+            for k in range(len(some)):
+                self._places[self._executor.submit(work, next(packed))] = (i, k)

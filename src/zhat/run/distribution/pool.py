@@ -1,0 +1,256 @@
+"""A pool of local processes that survives the death of any of them.
+
+Python's own `ProcessPoolExecutor` gives up everything when one worker is killed (out of memory, most often), and its
+`multiprocessing.Pool` waits for ever. Here every worker is a process with a pipe of its own and a thread that feeds it one task
+at a time: when the process dies, exactly one task is lost and it is known which, a new process takes the place and the task is
+done again. A task under which three processes have died is given up, with a sentence; the others go on.
+
+Processes are spawned, not forked: JAX has threads, which a fork would copy in the middle of whatever they hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from zhat.errors import BadInput, BadType, WorkerLost
+
+# Processes that one task may bring down before it is given up.
+MAX_DEATHS = 3
+# Seconds that a worker is given to end by itself.
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True)
+class _Job:
+    future: Future[Any]
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+class LocalPool(Executor):
+    """So many processes on this machine; an executor like any other, for one call or for many.
+
+        with LocalPool(4) as pool:
+            compare(models, executor=pool)
+            evidence(model, repeats=20, executor=pool)      # the same workers, which know the models by now
+
+    Workers start when there is work for them.
+    """
+
+    def __init__(self, workers: int) -> None:
+        if isinstance(workers, bool) or not isinstance(workers, int):
+            raise BadType(f"workers is a {type(workers).__name__}: give the number of processes.")
+        if workers < 1:
+            raise BadInput(f"workers={workers}: there must be one at least.")
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise BadInput(_GUARD)
+        self.workers = workers
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._processes: dict[int, Any] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._killed = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Queue a call; its function and arguments must be such as plain pickling takes."""
+        future: Future[Any] = Future()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("this pool of workers has been shut down.")
+            self._jobs.put(_Job(future, fn, args, kwargs))
+            if len(self._threads) < self.workers:
+                thread = threading.Thread(target=self._serve, args=(len(self._threads),), daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        return future
+
+    @property
+    def process_ids(self) -> list[int]:
+        """Of the workers that are alive."""
+        return [process.pid for process in list(self._processes.values()) if process.is_alive()]
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more work; what was queued is done, unless it is to be cancelled."""
+        with self._lock:
+            self._closed = True
+            if cancel_futures:
+                self._cancel()
+            for _ in self._threads:
+                self._jobs.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
+
+    def kill(self) -> None:
+        """End at once: queued work is cancelled, running work is lost."""
+        self._killed = True
+        self.shutdown(wait=False, cancel_futures=True)
+        for process in list(self._processes.values()):
+            process.kill()
+
+    def _cancel(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            while (job := self._jobs.get_nowait()) is not None:
+                job.future.cancel()
+
+    # -- one thread a worker -------------------------------------------------------------------------------------
+
+    def _serve(self, place: int) -> None:
+        worker: _Worker | None = None
+        while (job := self._jobs.get()) is not None:
+            if not job.future.set_running_or_notify_cancel():
+                continue
+            exits: list[str] = []
+            while True:
+                try:
+                    if worker is None or not worker.process.is_alive():  # one that died idle: not this task's doing
+                        worker = _Worker()
+                        self._processes[place] = worker.process
+                        if self._killed:  # while this one was starting
+                            worker.process.kill()
+                    job.future.set_result(worker.call(job))
+                except _Died as death:
+                    worker = None
+                    exits.append(str(death))
+                    if len(exits) < MAX_DEATHS and not self._killed:
+                        continue
+                    job.future.set_exception(WorkerLost(_given_up(exits)))
+                except BaseException as error:  # whatever it is, who waits for the future must hear of it, or waits for ever
+                    job.future.set_exception(error)
+                break
+        if worker is not None:
+            worker.end()
+
+
+class _Died(Exception):
+    """A worker process has ended without an answer; the message says how."""
+
+
+class _Worker:
+    """A process, and the pipe to it."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_live, args=(theirs,), daemon=True)
+        with _deaf_to_interrupts():
+            self.process.start()
+        theirs.close()
+        self._receive(starting=True)
+
+    def call(self, job: _Job) -> Any:
+        try:
+            self.connection.send((job.function, job.args, job.kwargs))
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._death() from None
+        good, value = self._receive()
+        if not good:
+            raise value
+        return value
+
+    def end(self) -> None:
+        self.connection.close()
+        self.process.join(PATIENCE)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+    def _receive(self, starting: bool = False) -> Any:
+        # The pipe alone would not do: a process that this one has forked meanwhile may hold its other end open.
+        ready = wait([self.connection, self.process.sentinel])
+        if self.connection in ready:
+            with contextlib.suppress(EOFError, ConnectionResetError):
+                return self.connection.recv()
+        raise self._death(starting)
+
+    def _death(self, starting: bool = False) -> _Died:
+        self.process.join(PATIENCE)
+        code = self.process.exitcode
+        self.connection.close()
+        how = "it stopped answering" if code is None else f"exit code {code}"
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                how = f"killed by {signal.Signals(-code).name}"
+        return _Died(f"{how} while starting" if starting else how)
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C goes to all processes of a terminal, but is for the one who started them.
+
+    A process inherits what is blocked, so a worker does not hear it from its first moment on, when it is still importing; what
+    comes meanwhile reaches this process afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows; there `_live` alone has to do
+        yield
+        return
+    resource_tracker.ensure_running()  # when Python starts this helper of its own, it lets interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _live(connection: Connection) -> None:
+    """The life of a worker: one call after the other, until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    connection.send("ready")
+    while True:
+        try:
+            function, args, kwargs = connection.recv()
+        except (EOFError, OSError):
+            return
+        except Exception as error:  # the call itself cannot be unpacked here
+            connection.send((False, error))
+            continue
+        try:
+            answer = (True, function(*args, **kwargs))
+        except Exception as error:  # of whoever wrote the function; it is raised again where the answer is read
+            answer = (False, error)
+        try:
+            connection.send(answer)
+        except (BrokenPipeError, OSError):
+            return
+        except Exception as error:  # an answer that cannot be sent is an answer too
+            connection.send((False, RuntimeError(f"a worker's answer cannot be sent back: {error}")))
+
+
+def _end_with_parent() -> None:
+    """A worker in the middle of a long likelihood does not read its pipe, and would go on for nobody."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+_GUARD = (
+    "workers are being started while a worker starts: a worker reads the script anew, so put the part that computes under "
+    "if __name__ == '__main__':."
+)
+
+
+def _given_up(exits: list[str]) -> str:
+    if all(how.endswith("starting") for how in exits):
+        return (
+            f"no worker could be started ({'; '.join(exits)}): what it wrote to the terminal says why. A script that uses "
+            "workers needs its computing part under if __name__ == '__main__':, since every worker reads it anew."
+        )
+    return (
+        f"{len(exits)} workers died one after the other under the same task ({'; '.join(exits)}), so it is given up: most often "
+        "memory has run out; use fewer workers, or less memory in the likelihood."
+    )

@@ -1,0 +1,180 @@
+"""How a piece of work travels to another process: functions by value, numbers as they are, and a worker that remembers.
+
+A model is functions (often lambdas and closures, which plain pickling refuses) and arrays. The functions are written down once
+by cloudpickle and sent with their digest; the worker builds them once and keeps them under that digest, together with all that is
+compiled for them, so that two hundred data sets for one model are compiled for once in every worker. What travels exists in
+memory only, between a user and workers that the user has started; nothing of it is ever read from a file.
+
+*The same digits everywhere.* A task carries its seed, and what it computes depends on nothing else. Libraries of other versions
+could round otherwise, so a worker that has them refuses. JAX arrays inside of functions are unpacked with 64 bits, or a worker
+would halve the precision of a user who has switched them on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import cloudpickle
+import jax
+
+from zhat.errors import BadInput, ZhatError
+from zhat.model.model import Core, Model
+
+# Models whose functions a worker keeps; the one longest unused goes first.
+KEPT = 32
+PACKAGES = ("zhat", "jax", "jaxlib", "numpy", "numpyro", "scipy")
+
+
+@dataclass(frozen=True)
+class Task:
+    """``function(model, *arguments)``, where the function stands at the top of one of our modules."""
+
+    function: Callable[..., Any]
+    model: Model
+    arguments: tuple[Any, ...] = ()
+
+    def here(self) -> Any:
+        """Do it in this process."""
+        return self.function(self.model, *self.arguments)
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A task as bytes, which every executor can send."""
+
+    code: bytes  # the model's functions
+    digest: str
+    rest: bytes  # data, settings, seed
+    packed_by: tuple[str, ...]
+
+
+def parcels(tasks: Iterable[Task]) -> list[Parcel]:
+    """Pack tasks; the functions of models that share them are written down once."""
+    written: dict[tuple[int, ...], tuple[bytes, str]] = {}
+    packed = []
+    for task in tasks:
+        model = task.model
+        functions = (model.core, model.log_likelihood, model.prior, model.conditionals)
+        key = tuple(map(id, functions))
+        if key not in written:
+            code = _packed(_taken_apart(functions), model.name)
+            written[key] = code, hashlib.sha256(code).hexdigest()
+        numbers = (model.data, model.hyper, model.name, model.zero_where_nan, model.data_id)
+        rest = _packed((task.function, numbers, task.arguments), model.name)
+        packed.append(Parcel(*written[key], rest, versions()))
+    return packed
+
+
+def work(parcel: Parcel) -> bytes:
+    """On the worker: unpack, do it, and pack what came of it, an exception included."""
+    try:
+        answer: tuple[str, Any] = ("done", _unpacked(parcel).here())
+    except Exception as error:  # of the user's model, most often: to be raised again where it was asked for
+        error.add_note("on a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
+        answer = ("raised", _sendable(error))
+    return cloudpickle.dumps(answer)
+
+
+def opened(answer: bytes) -> Any:
+    """The result of a task, or its exception, raised again here."""
+    kind, value = cloudpickle.loads(answer)
+    if kind == "raised":
+        raise value
+    return value
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """Of all that digits can depend on."""
+    found = [f"python {'.'.join(platform.python_version_tuple()[:2])}"]
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(f"{package} not installed")
+    return tuple(found)
+
+
+# -- packing -----------------------------------------------------------------------------------------------------
+
+
+def _taken_apart(functions: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Without what is compiled, which cannot travel."""
+    core, *rest = functions
+    return (core.log_likelihood, core.space, core.black_box, core.batched, core.pack), *rest
+
+
+def _packed(value: Any, name: str) -> bytes:
+    try:
+        return bytes(cloudpickle.dumps(value))
+    except Exception as error:  # whatever an object says when it cannot be written down
+        raise BadInput(
+            f"model {name!r} cannot travel to a worker: {error}. Something that its functions hold (an open file, a lock, a "
+            "connection) belongs to this process; make it inside of the function, or run without workers."
+        ) from error
+
+
+# -- unpacking, on the worker ------------------------------------------------------------------------------------
+
+_kept: OrderedDict[str, tuple[Core, Any, Any, Any]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _unpacked(parcel: Parcel) -> Task:
+    other = [f"{a} (here {b})" for a, b in zip(parcel.packed_by, versions(), strict=True) if a != b]
+    if other:
+        raise BadInput(f"a worker has other versions than the sender, and digits may depend on them: {', '.join(other)}.")
+    with jax.enable_x64(True):
+        core, log_likelihood, prior, conditionals = _functions(parcel)
+        function, (data, hyper, name, zero_where_nan, data_id), arguments = _loaded(parcel.rest)
+    model = Model(
+        log_likelihood,
+        prior,
+        data=data,
+        hyper=hyper,
+        name=name,
+        conditionals=conditionals,
+        zero_where_nan=zero_where_nan,
+        data_id=data_id,
+        core=core,
+    )
+    return Task(function, model, arguments)
+
+
+def _functions(parcel: Parcel) -> tuple[Core, Any, Any, Any]:
+    with _lock:  # a worker may have several threads
+        if parcel.digest not in _kept:
+            core, log_likelihood, prior, conditionals = _loaded(parcel.code)
+            _kept[parcel.digest] = Core(*core), log_likelihood, prior, conditionals
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
+        _kept.move_to_end(parcel.digest)
+        return _kept[parcel.digest]
+
+
+def _loaded(content: bytes) -> Any:
+    try:
+        return cloudpickle.loads(content)
+    except (ImportError, AttributeError) as error:
+        raise BadInput(
+            f"the model cannot be built on a worker: {error}. Its functions are in a module that the worker does not have: "
+            "install it there, or put them into the script itself."
+        ) from error
+
+
+def _sendable(error: Exception) -> Exception:
+    """The exception itself, if it survives the way."""
+    try:
+        cloudpickle.loads(cloudpickle.dumps(error))
+    except Exception:  # an exception's own way of being packed is its author's, and may fail in any way
+        return ZhatError(f"{type(error).__name__} on a worker: {error}\n" + "\n".join(getattr(error, "__notes__", ())))
+    return error

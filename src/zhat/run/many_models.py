@@ -1,0 +1,76 @@
+"""The evidences of many models: one call, a seed of its own for each, one after the other or spread over workers.
+
+    evidences({"first": model_1, "second": model_2, ...}, seed=1, workers=4)
+
+Unlike `compare` it lays nothing side by side, so the models may have different data: simulated data sets, patients, stars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+
+from zhat.errors import BadInput, BadType
+from zhat.methods._base import Method
+from zhat.model.model import Model
+from zhat.results.estimate import Evidence
+from zhat.run.distribution.executors import opened
+from zhat.run.distribution.plans import carry_out
+from zhat.run.estimate import plan
+from zhat.sampling.backend.loop import Budget
+from zhat.seeding import Key, check_seed
+
+
+def evidences(
+    models: Mapping[str, Model],
+    method: Method | str | None = None,
+    *,
+    seed: int | None = None,
+    repeats: int = 1,
+    progress: bool | None = None,
+    budget: Budget | None = None,
+    executor: Executor | str | None = None,
+    workers: int | None = None,
+) -> dict[str, Evidence]:
+    """Evidences by name; arguments as in `evidence`, the budget for each model.
+
+    A model's seed is drawn from `seed` and its name, as `compare` does: the result depends neither on the other models nor on who
+    ran it.
+    """
+    if not isinstance(models, Mapping):
+        raise BadType(f"evidences() takes a dict of models by name, not a {type(models).__name__}.")
+    for name, model in models.items():
+        if not isinstance(name, str) or not name:
+            raise BadInput(f"evidences(): a model's name is a word, not {name!r}: its seed is drawn from it.")
+        if not isinstance(model, Model):
+            raise BadType(f"{name!r} is a {type(model).__name__}: give a Model.")
+    seed = check_seed(seed)
+    asked = {name: (model, seed_for(seed, name, 0), repeats) for name, model in models.items()}
+    with opened(executor, workers) as where:
+        return run_models(asked, method, progress, budget, where)
+
+
+def run_models(
+    asked: Mapping[str, tuple[Model, int, int]],
+    method: Method | str | None,
+    progress: bool | None,
+    budget: Budget | None,
+    executor: Executor | None,
+) -> dict[str, Evidence]:
+    """One evidence for every model, seed and number of repeats."""
+    spread = executor is not None
+    ways = [plan(model, method, seed, repeats, progress, budget, spread) for model, seed, repeats in asked.values()]
+    if spread:
+        return dict(zip(asked, carry_out(ways, executor, progress), strict=True))
+    found: dict[str, Evidence] = {}
+    for name, way in zip(asked, ways, strict=True):
+        (found[name],) = carry_out([way])
+        if any(reason.code == "interrupted" for reason in found[name].status.reasons):  # then the others are not wanted either
+            raise KeyboardInterrupt(f"while {name!r} was run; {len(found) - 1} of {len(asked)} models were done")
+    return found
+
+
+def seed_for(seed: int, name: str, round_: int) -> int:
+    """The seed of one model's runs: from the caller's seed, the model's name and the round, and nothing else."""
+    key = Key(seed).child("compare", name, round_)
+    return int(key.generator().integers(2**63))

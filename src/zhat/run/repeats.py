@@ -1,0 +1,189 @@
+"""Some runs of one method on one model, independent of each other, and what they say together.
+
+Every run has a key of its own, drawn from the seed, the method's name and the run's number, so that a run gives the same digits
+alone, among others, in this process or in another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+from scipy.special import gammaincc
+
+from zhat.methods._base import Method
+from zhat.model.model import Model
+from zhat.numerics.uncertainty import combine_repeats
+from zhat.results.estimate import Cost, Estimate, Kind, Level, Status
+from zhat.results.records import Draws
+from zhat.run.model_check import preflight
+from zhat.sampling.backend.evaluation import saturated_share
+from zhat.sampling.backend.loop import Budget, Loop, Stopped
+from zhat.sampling.workbench import Workbench
+from zhat.seeding import Key
+
+# Chance of calling honest repeats scattered, below which they are.
+SCATTER_CHANCE = 1e-3
+# Share of the weight at the very edge of a support that no proper posterior has.
+EDGE_SHARE = 0.01
+# Of a model's name, in the line of progress.
+LONGEST_NAME = 24
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What some runs said, each by itself, and what they took."""
+
+    estimates: tuple[Estimate, ...]
+    cost: Cost
+    n_nan: int = 0
+
+    def __add__(self, other: Runs) -> Runs:
+        """Both, in this order."""
+        return Runs(self.estimates + other.estimates, self.cost + other.cost, self.n_nan + other.n_nan)
+
+    @property
+    def kept(self) -> tuple[Estimate, ...]:
+        """Up to the first that failed, after which runs that are made one by one are made no more."""
+        failed = [i for i, estimate in enumerate(self.estimates) if estimate.status.level is Level.FAILED]
+        return self.estimates[: failed[0] + 1] if failed else self.estimates
+
+
+def some_runs(
+    model: Model, method: Method, seed: int, numbers: Sequence[int], progress: bool | None, budget: Budget | None
+) -> Runs:
+    """The runs of these numbers, one after the other, within one budget; the first that fails is the last."""
+    name = model.name if len(model.name) <= LONGEST_NAME else model.name[: LONGEST_NAME - 1] + "…"
+    loop = Loop(budget, progress, f"{name}  {method.name}")
+    estimates: list[Estimate] = []
+    with loop.listening(), compile_clock() as clock, jax.enable_x64(True):
+        for i in numbers:
+            key = Key(seed).child(method.name, i)
+            bench = Workbench(model, key, loop)
+            try:
+                seen = preflight(model, bench.prior(), loop) if i == 0 else Status.ok()
+                estimate = method.run(model, bench, key)
+                seen = seen.and_(_edge_status(model, estimate))
+            except Stopped as stop:
+                sentence = f"no evidence yet: {stop}."
+                seen = Status.failed(stop.code, sentence)
+                estimate = Estimate(np.nan, None, no_se_because=sentence)
+            estimate = estimate.doubted(seen)
+            # A record is large, and of several good runs only the first one's is kept.
+            estimates.append(estimate if i == 0 or not estimate.status.is_ok else replace(estimate, record=None))
+            if loop.interrupted or estimate.status.level is Level.FAILED:
+                break
+        cost = loop.cost(clock.seconds)
+    return Runs(tuple(estimates), cost, loop.n_nan)
+
+
+def together(runs: Runs) -> Estimate:
+    """One estimate from all that is kept."""
+    return _combine(list(runs.kept)).doubted(nan_status(runs.n_nan))
+
+
+def nan_status(n_nan: int) -> Status:
+    """Doubt a result that met NaN likelihoods and was told to take them as zero."""
+    if not n_nan:
+        return Status.ok()
+    return Status.suspect(
+        "nan-as-zero",
+        f"the log likelihood was NaN at {n_nan:,} points, which were taken as impossible (zero_where_nan): make sure that "
+        "they are.",
+    )
+
+
+def _edge_status(model: Model, estimate: Estimate) -> Status:
+    """Doubt a result whose weight lies where the parameters have run into the edge of their support."""
+    record = estimate.record
+    draws = record if record is None or isinstance(record, Draws) else record.final
+    if draws is None or estimate.status.level is Level.FAILED:
+        return Status.ok()
+    share = saturated_share(model, draws)
+    if share < EDGE_SHARE:
+        return Status.ok()
+    return Status.suspect(
+        "edge",
+        f"{share:.0%} of the posterior's weight lies where a parameter cannot be told from the edge of its support: the "
+        "likelihood may be unbounded there and the evidence infinite; look at the parameters near their bounds.",
+    )
+
+
+def _combine(estimates: list[Estimate]) -> Estimate:
+    """One estimate from independent repeats; the record and diagnostics are the first run's."""
+    if len(estimates) == 1:
+        return estimates[0]
+    status = Status.ok()
+    for estimate in estimates:
+        status = status.and_(estimate.status)
+    values = [estimate.log_evidence for estimate in estimates]
+    errors = [estimate.log_evidence_se for estimate in estimates]
+    first = estimates[0]
+    if status.level is Level.FAILED or not np.isfinite(values).all():
+        failed = next(e for e in estimates if not e.status.is_ok or not np.isfinite(e.log_evidence))
+        return Estimate(**{**vars(failed), "status": status, "log_evidence_se": None})
+    if first.kind is Kind.APPROXIMATION:
+        worst = max(e.approximation_error or 0.0 for e in estimates)
+        return Estimate(**{**vars(first), "log_evidence": float(np.mean(values)), "approximation_error": worst, "status": status})
+    all_errors = [e for e in errors if e is not None] if None not in errors else None
+    combined = combine_repeats(values, all_errors)
+    if all_errors is not None and combined.ratio is not None and combined.within_se:
+        df = len(values) - 1
+        if gammaincc(df / 2, df * combined.ratio**2 / 2) < SCATTER_CHANCE:
+            status = status.and_(
+                Status.suspect(
+                    "scatter",
+                    f"{len(values)} runs scatter {combined.ratio:.1f} times as much as their own errors allow: the errors are "
+                    "too small; trust the scatter, and take more particles or draws.",
+                )
+            )
+    shown = status.is_ok or (any(reason.code == "scatter" for reason in status.reasons) and len(status.reasons) == 1)
+    diagnostics = {**first.diagnostics, "between_run_sd": float(combined.between_sd or 0.0)}
+    return Estimate(
+        log_evidence=float(combined.mean),
+        log_evidence_se=float(combined.se) if shown else None,
+        degrees_of_freedom=float(combined.degrees_of_freedom),
+        no_se_because=None if shown else status.reasons[0].sentence,
+        status=status,
+        kind=first.kind,
+        diagnostics=diagnostics,
+        record=first.record,
+    )
+
+
+# -- compile time, apart ---------------------------------------------------------------------------------------------
+
+
+class _Clock:
+    seconds = 0.0
+
+
+_clocks: list[_Clock] = []
+
+
+def _hear(event: str, duration_secs: float, **kwargs: Any) -> None:
+    if event.startswith("/jax/core/compile/"):
+        for clock in _clocks:
+            clock.seconds += duration_secs
+
+
+@cache
+def _listen() -> None:
+    jax.monitoring.register_event_duration_secs_listener(_hear)
+
+
+@contextmanager
+def compile_clock() -> Iterator[_Clock]:
+    """Seconds that JAX spends tracing and compiling while this is open."""
+    _listen()
+    clock = _Clock()
+    _clocks.append(clock)
+    try:
+        yield clock
+    finally:
+        _clocks.remove(clock)

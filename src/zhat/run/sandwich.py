@@ -1,0 +1,325 @@
+"""A number from below and one from above: annealing up from the prior, and back down from the posterior.
+
+    E[log Z_up] <= log Z <= E[-log W_down],      W_down the mean weight of lineages that walk from the posterior to the prior,
+
+because Z is unbiased on the way up and 1 / Z on the way down, and the logarithm is concave (Grosse, Ghahramani & Adams 2015).
+Where the two meet, both are right; the gap is an upper bound, in expectation, on how far either is off. What no run in one
+direction can see, a narrow peak that holds the mass, opens the gap.
+
+The bound from above needs *exact* draws of the posterior, and nobody has those for real data, so there are two uses:
+
+* `sandwich(model)`: on the data of the model. The way down starts from chains, so the upper number is a heuristic one: a mode
+  that the chains missed is missing from it too. It says so. (A peak that can be climbed to is looked for, as in AIS.)
+* `sandwich(model, simulate=...)`: on data like yours. Parameters are drawn from the prior and data from them; then the parameters
+  *are* an exact draw of the posterior given those data, chains that start there remain exact, and both bounds are rigorous in
+  expectation. The gap says what the settings achieve on such data: trust them on real data of the same kind and size.
+
+`exact_draws=` takes draws that are known to be exact by other means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from zhat.errors import BadInput, BadType
+from zhat.formatting import with_error
+from zhat.methods.annealed import AIS
+from zhat.missed_mass.mode_check import mode_check
+from zhat.missed_mass.outliers import Outliers
+from zhat.model.model import Model
+from zhat.numerics.series import log_mean_se_correlated
+from zhat.numerics.weights import Weights
+from zhat.results.estimate import Diagnostic, Status
+from zhat.results.records import Array, Draws
+from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.evaluation import log_densities, prior_draws, prior_positions
+from zhat.sampling.backend.loop import Budget, Loop
+from zhat.sampling.importance.from_draws import positions_of
+from zhat.sampling.kernels._base import State, Tuning
+from zhat.sampling.tempering.lineages import walk
+from zhat.sampling.tempering.path_survey import Plan
+from zhat.sampling.tempering.sweep import sweep
+from zhat.sampling.workbench import Workbench
+from zhat.seeding import Key, check_seed
+from zhat.verdicts.weights import weights_status
+
+# Moves after which chains that all begin at the one exact draw are taken: they are exact after any number, and less alike after
+# more. In calls of this many.
+MOVES, AT_ONCE = 100, 25
+# A gap is doubtful when it is this many of its errors wide, and wider than this many nats.
+WIDE_ERRORS, WIDE_NATS = 4.0, 0.1
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """Log evidence from below and from above.
+
+    Attributes
+    ----------
+    lower, upper : float
+        From the prior up, and from the posterior down.
+    lower_se, upper_se : float or None
+        Their standard errors; None where the weights do not allow one.
+    rigorous : bool
+        Whether the upper number is a bound in expectation (exact draws), or a heuristic one (chains on real data).
+    simulated : bool
+        Whether the data were simulated: then both numbers are about those data.
+    status : Status
+        `ok` when the two meet.
+    """
+
+    lower: float
+    upper: float
+    lower_se: float | None
+    upper_se: float | None
+    rigorous: bool
+    simulated: bool
+    status: Status
+    model: str
+    seed: int
+    n_likelihood: int
+    n_gradient: int
+    seconds: float
+    diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """Upper less lower number, in nats."""
+        return self.upper - self.lower
+
+    @property
+    def gap_se(self) -> float | None:
+        """Standard error of the gap: the two walks are independent."""
+        if self.lower_se is None or self.upper_se is None:
+            return None
+        return math.hypot(self.lower_se, self.upper_se)
+
+    def __str__(self) -> str:
+        """One line: ``log Z from -7.97 ± 0.01 to -7.95 ± 0.01: gap 0.02  ok``."""
+        ends = [with_error(value, se) for value, se in self._ends()]
+        return f"log Z from {ends[0]} to {ends[1]}: gap {self.gap:.3f}  {self.status}"
+
+    __repr__ = __str__
+
+    def explain(self) -> str:
+        """The line of `__str__`, what sort of bounds these are, and every reason for doubt."""
+        lines = [str(self)]
+        if self.simulated:
+            lines.append(
+                "  data simulated from the prior: the numbers are about those data, and the gap about what these settings "
+                "achieve on data like yours."
+            )
+        if self.rigorous:
+            lines.append("  both are bounds in expectation: on average the first lies below log Z and the second above.")
+        else:
+            lines.append(
+                "  the first is a lower bound in expectation; the second is heuristic, since it starts from chains: a mode that "
+                "they missed is missing from it too. Use simulate=... for a rigorous pair."
+            )
+        lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
+        return "\n".join(lines)
+
+    def _ends(self) -> tuple[tuple[float, float | None], tuple[float, float | None]]:
+        return (self.lower, self.lower_se), (self.upper, self.upper_se)
+
+
+def sandwich(
+    model: Model,
+    method: AIS | None = None,
+    *,
+    simulate: Callable[[dict[str, Any], np.random.Generator], Any] | None = None,
+    exact_draws: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    progress: bool | None = None,
+    budget: Budget | None = None,
+) -> Sandwich:
+    """Walk up from the prior and back down from the posterior along the same rungs.
+
+    Parameters
+    ----------
+    model : Model
+    method : AIS, optional
+        Its ladder, kernels and number of lineages serve both ways.
+    simulate : callable ``(params, rng) -> data``, optional
+        Draws data given parameters (a dictionary of NumPy values); the sandwich is then made for such data, and rigorous.
+    exact_draws : dictionary of arrays, optional
+        Exact posterior draws for the model's data, by parameter name, leading axis over draws.
+    seed, progress, budget
+        As for `evidence`. A budget that is spent raises: half a sandwich is none.
+    """
+    _check(model, method, simulate, exact_draws)
+    seed = check_seed(seed)
+    method = method or AIS()
+    key, loop = Key(seed).child("sandwich"), Loop(budget, progress, "sandwich")
+    with loop.listening(), jax.enable_x64(True):
+        truth = None
+        if simulate is not None:
+            model, truth = _simulated(model, simulate, key.child("simulate"))
+        outliers = Outliers(model)
+        plan, _ = method.prepare(model, key.child("plan"), loop, outliers=outliers)
+        n = method.n_particles
+        start = prior_draws(model, n, key.child("prior"), loop)
+        way_up = walk(model, plan, start, n // 2, key.child("up"), loop)
+        up = Weights.of(way_up.log_weights)
+        if truth is not None:
+            top = _from_one(model, plan, truth, n, key.child("posterior"), loop)
+        elif exact_draws is not None:
+            top = _given(model, exact_draws, n, loop)
+        else:
+            top = _from_chains(model, n, key, loop)
+        down = walk(model, plan.backwards(), top, n // 2, key.child("down"), loop).log_weights
+        seen = Status.ok()
+        if truth is None and exact_draws is None and up.log_mean_se > 0:  # chains may have missed what the way up missed
+            ended = way_up.record().final
+            assert ended is not None
+            found = float(up.log_mean), float(up.log_mean_se)
+            seen, _ = mode_check(model, ended, *found, key.child("mode"), loop, outliers=outliers.draws)
+        seconds = loop.seconds
+    possible = float((start.log_likelihood > -np.inf).mean())
+    given, simulated = exact_draws is not None, truth is not None
+    result = _result(model, seed, up, down, top.chain, possible, given, simulated, len(plan.betas) - 1, loop, seconds)
+    return replace(result, status=result.status.and_(seen))
+
+
+def _check(model: Any, method: Any, simulate: Any, exact_draws: Any) -> None:
+    if not isinstance(model, Model):
+        raise BadType(f"sandwich() takes a Model first, not a {type(model).__name__}: Model(log_likelihood, prior).")
+    if method is not None and not isinstance(method, AIS):
+        raise BadType(f"method is a {type(method).__name__}: a sandwich is made with AIS(...).")
+    if simulate is not None and not callable(simulate):
+        raise BadType(f"simulate is a {type(simulate).__name__}: give a function (params, rng) -> data.")
+    if simulate is not None and exact_draws is not None:
+        raise BadInput("simulate=... and exact_draws=...: give one of them; the draws would not be of the simulated data.")
+    if simulate is not None and model.data is None:
+        raise BadInput(f"simulate=...: model {model.name!r} takes no data; give them as Model(..., data=...).")
+
+
+# -- where the way down begins -----------------------------------------------------------------------------------------------
+
+
+def _simulated(model: Model, simulate: Callable[..., Any], key: Key) -> tuple[Model, Array]:
+    """The model with data simulated from a prior draw, and that draw."""
+    truth = prior_positions(model, 1, key.child("truth"))
+    params, _ = constrain_batch(model, truth)
+    data = simulate({name: value[0] for name, value in params.items()}, key.child("data").generator())
+    return model.with_data(data), truth
+
+
+def _from_one(model: Model, plan: Plan, truth: Array, n: int, key: Key, loop: Loop) -> Draws:
+    """n exact draws from one: chains that all begin there, each exact after every move, whose likeness fades."""
+    position = np.repeat(truth, n, axis=0)
+    log_prior, log_likelihood = (np.repeat(part, n) for part in log_densities(model, truth, loop))
+    state = State(position, log_prior, log_likelihood, None)
+    if plan.kernels:
+        rng = key.generator()
+        tuning = Tuning(*(part[-1] for part in plan.tuning))
+        for _ in range(MOVES // AT_ONCE):
+            part = sweep(model, plan.kernels[-1], state, AT_ONCE, 1.0, tuning, rng, loop)
+            state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+            loop.tick("moves at the posterior")
+    return Draws(state.position, state.log_likelihood, state.log_prior, n_drawn=n)
+
+
+def _from_chains(model: Model, n: int, key: Key, loop: Loop) -> Draws:
+    """n draws out of the posterior chains, evenly spaced within each."""
+    draws = Workbench(model, key, loop).posterior().draws
+    assert draws.chain is not None
+    n_chains = int(draws.chain.max()) + 1
+    each = len(draws.position) // n_chains
+    if n > len(draws.position):
+        raise BadInput(f"AIS(n_particles={n}): the chains have only {len(draws.position):,} draws to start from; take fewer.")
+    rows = np.linspace(0, len(draws.position) - 1, n).round().astype(np.int64)
+    return Draws(draws.position[rows], draws.log_likelihood[rows], draws.log_prior[rows], n_drawn=n, chain=rows // each)
+
+
+def _given(model: Model, exact_draws: Mapping[str, Any], n: int, loop: Loop) -> Draws:
+    """The caller's draws, as unconstrained vectors; as many as there are lineages, in turn."""
+    given = positions_of(model, exact_draws, "exact_draws")
+    position = given[np.arange(n) % len(given)]
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    if not (np.isfinite(log_prior) & np.isfinite(log_likelihood)).all():
+        raise BadInput("exact_draws: some lie where the posterior density is zero; they cannot be draws of it.")
+    return Draws(position, log_likelihood, log_prior, n_drawn=n)
+
+
+# -- the two numbers -----------------------------------------------------------------------------------------------------------
+
+
+def upper_from(log_weights: Array, chain: Any, possible: float, n_prior: int) -> tuple[float, float, Weights]:
+    """Log Z from the weights of the way down, its error, and the weights.
+
+    The way down ends on the part of the prior where the likelihood is not zero; of `n_prior` prior draws the share `possible` was
+    there.
+    """
+    weights = Weights.of(log_weights)
+    se = float(weights.log_mean_se)
+    if chain is not None:  # draws of a chain are alike: the larger of the two errors
+        length = min(np.bincount(chain))
+        by_chain = np.stack([log_weights[chain == c][:length] for c in np.unique(chain)])
+        if length >= 4:
+            se = max(se, log_mean_se_correlated(by_chain))
+    error_of_share = (1.0 - possible) / (possible * n_prior)
+    return -float(weights.log_mean) + math.log(possible), math.sqrt(se**2 + error_of_share), weights
+
+
+def _result(
+    model: Model,
+    seed: int,
+    up: Weights,
+    log_down: Array,
+    chain: Any,
+    possible: float,
+    given: bool,
+    simulated: bool,
+    n_rungs: int,
+    loop: Loop,
+    seconds: float,
+) -> Sandwich:
+    upper, upper_se, down = upper_from(log_down, chain, possible, up.n_drawn)
+    lower, lower_se = float(up.log_mean), float(up.log_mean_se)
+    trusted = [weights_status(w, "take more rungs").is_ok for w in (up, down)]
+    return Sandwich(
+        lower=lower,
+        upper=upper,
+        lower_se=lower_se if trusted[0] else None,
+        upper_se=upper_se if trusted[1] else None,
+        rigorous=given or simulated,
+        simulated=simulated,
+        status=gap_status(upper - lower, math.hypot(lower_se, upper_se), given or simulated),
+        model=model.name,
+        seed=seed,
+        n_likelihood=loop.n_likelihood,
+        n_gradient=loop.n_gradient,
+        seconds=seconds,
+        diagnostics={
+            "n_rungs": n_rungs,
+            "up_ess": float(up.ess),
+            "up_pareto_k": float(up.pareto_k),
+            "down_ess": float(down.ess),
+            "down_pareto_k": float(down.pareto_k),
+            "prior_share_possible": possible,
+        },
+    )
+
+
+def gap_status(gap: float, error: float, rigorous: bool) -> Status:
+    """Whether the two numbers meet."""
+    if not abs(gap) > max(WIDE_ERRORS * error, WIDE_NATS):
+        return Status.ok()
+    if gap > 0:
+        return Status.suspect(
+            "gap",
+            f"the two ways differ by {gap:.2f} nats, {gap / error:.0f} times the error: the lineages do not keep up with the "
+            "path, or mass lies where one of them does not come; take more rungs (a smaller log_weight_variance) and sweeps.",
+        )
+    why = "the weights hang on lineages not yet seen" if rigorous else "the chains miss part of the posterior"
+    return Status.suspect(
+        "crossed",
+        f"the upper number lies {-gap:.2f} nats below the lower one: {why}; take more particles, and look at the chains.",
+    )

@@ -1,0 +1,1 @@
+"""What produces records; knows nothing of verdicts or evidences."""

@@ -1,0 +1,156 @@
+"""Batches of points through the model, counted and checked; and draws from its prior.
+
+Points go through in blocks of one size, so that whatever number a caller has, one compiled function serves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport
+from zhat.model.model import Model
+from zhat.model.values import describe_point
+from zhat.results.records import Array, Draws
+from zhat.sampling.backend.backend import JaxBackend, NumpyBackend, block_size, constrain_batch
+from zhat.sampling.backend.loop import Loop
+from zhat.seeding import Key, jax_key
+
+# A slow likelihood must notice a budget or Ctrl-C while it works: points handed over between two looks.
+BLACK_BOX_AT_ONCE = 256
+
+
+def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Array]:
+    """Log prior (unconstrained) and log likelihood at n points; NaN and +inf raise, naming the point."""
+    if model.is_black_box:
+        parts = []
+        for start in range(0, len(position), BLACK_BOX_AT_ONCE):
+            part = position[start : start + BLACK_BOX_AT_ONCE]
+            parts.append(NumpyBackend(model, loop).density(part))
+            loop.tick(f"{start + len(part):,} of {len(position):,} points", (start + len(part)) / len(position))
+        log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    else:
+        core, block = model.core, block_size(model.data_size)
+
+        def build() -> Callable[..., Any]:
+            return lambda points, data, hyper: JaxBackend(core, data, hyper, block).density(points)
+
+        log_prior, log_likelihood = _in_blocks(model, core.compiled("densities", build), position, block)
+        loop.count(n_likelihood=len(position))
+    return log_prior, screened(model, position, log_likelihood, loop)
+
+
+def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -> Array:
+    """The log likelihoods, if they are numbers below +inf; NaN is zero likelihood only where the model says so."""
+    bad = np.isnan(log_likelihood)
+    if bad.any() and not model.zero_where_nan:
+        raise_not_finite(model, position[np.argmax(bad)], float("nan"), loop)
+    if (log_likelihood == np.inf).any():
+        raise_not_finite(model, position[np.argmax(log_likelihood == np.inf)], float("inf"), loop)
+    loop.n_nan += int(bad.sum())
+    return np.where(bad, -np.inf, log_likelihood)
+
+
+def raise_not_finite(model: Model, position: Array, value: float, loop: Loop) -> None:
+    """Stop on a log likelihood that is no number, with the point in the user's own parameters."""
+    params, _ = constrain_batch(model, position[None])
+    where = describe_point(params, 0)
+    if np.isnan(value):
+        raise NonFiniteLikelihood(
+            f"the log likelihood of {model.name!r} is NaN at {where} (after {loop.n_likelihood + loop.n_gradient:,} "
+            "evaluations). Return -inf where the model is impossible, or build it with zero_where_nan=True to have "
+            "such points counted as impossible."
+        )
+    raise NonFiniteLikelihood(
+        f"the log likelihood of {model.name!r} is +inf at {where}: the likelihood is unbounded there and the evidence "
+        "may not exist. Bound the parameters away from that point."
+    )
+
+
+def prior_positions(model: Model, n: int, key: Key) -> Array:
+    """n independent draws from the prior, as unconstrained vectors."""
+    core, block = model.core, 1024
+
+    def build() -> Callable[..., Any]:
+        def draw(words: Any, data: Any, hyper: Any) -> Any:
+            keys = jax.random.split(jax_key(words), block)
+            return jax.vmap(lambda k: core.space.sample_prior(k, data, hyper))(keys)
+
+        return draw
+
+    with jax.enable_x64(True):
+        draw = core.compiled("prior", build)
+        parts = [np.asarray(draw(key.child(i).words(), model.data, model.hyper)) for i in range(-(-n // block))]
+    return np.concatenate(parts)[:n].astype(np.float64)
+
+
+def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
+    """n draws from the prior with their log likelihoods; `NoSupport` if every one is impossible."""
+    position = prior_positions(model, n, key)
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    if not np.isfinite(log_prior).any():
+        raise BadInput(
+            f"the prior of {model.name!r} is zero or not a number at all of its own draws: check its arguments"
+            f"{'' if model.hyper is None else f' (hyper={model.hyper})'}."
+        )
+    if not np.isfinite(log_likelihood).any():
+        raise NoSupport(
+            f"no draw in {n:,} from the prior of {model.name!r} has a likelihood above zero: less than {3 / n:.1g} of the "
+            "prior's mass can have any (95 % sure). Check the likelihood, or give a prior that covers its support."
+        )
+    return Draws(position, log_likelihood, log_prior, n_drawn=n)
+
+
+def saturated_share(model: Model, draws: Draws) -> float:
+    """Share of the draws' weight where the map to the parameters has lost the point: it cannot be mapped back.
+
+    A bounded parameter cannot be told from its bound beyond |u| = 36 or so; nothing is asked unless some draw is far out.
+    """
+    log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
+    weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight).any() else np.zeros(len(log_weight))
+    weight = np.where(np.isfinite(draws.position).all(axis=1), weight, 0.0)
+    far = (np.abs(np.where(weight[:, None] > 0, draws.position, 0.0)) > 15.0).any(axis=1)
+    if not weight.sum() > 0 or (weight[far].sum() < 1e-3 * weight.sum()):
+        return 0.0
+    core = model.core
+
+    def build() -> Callable[..., Any]:
+        def there_and_back(points: Any, data: Any, hyper: Any) -> Any:
+            return jax.vmap(lambda u: core.space.unconstrain(core.space.constrain(u, data, hyper)[0], data, hyper))(points)
+
+        return there_and_back
+
+    some = np.flatnonzero(far)[:: max(1, int(far.sum()) // 1024)][:1024]
+    points = np.concatenate([draws.position[some], np.zeros((1024 - len(some), draws.position.shape[1]))])
+    with jax.enable_x64(True):
+        back = np.asarray(core.compiled("there and back", build)(points, model.data, model.hyper))[: len(some)]
+    with np.errstate(invalid="ignore"):
+        lost = ~(np.abs(back - draws.position[some]) < 0.1).all(axis=1)
+    return float((weight[some] * lost).sum() / max(weight[some].sum(), 1e-300) * weight[far].sum() / weight.sum())
+
+
+def with_parameters(model: Model, draws: Draws) -> Draws:
+    """The same draws with their named, constrained parameters filled in."""
+    from dataclasses import replace
+
+    params, _ = constrain_batch(model, draws.position)
+    return replace(draws, parameters=params)
+
+
+def _in_blocks(model: Model, compiled: Callable[..., Any], position: Array, block: int) -> tuple[Array, Array]:
+    """Apply a compiled function of a block of points to any number of them, padding the last block."""
+    size = min(4 * block, 2048)
+    n = len(position)
+    outputs = []
+    with jax.enable_x64(True):
+        for start in range(0, n, size):
+            part = position[start : start + size]
+            missing = size - len(part)
+            if missing:
+                part = np.concatenate([part, np.broadcast_to(part[:1], (missing, part.shape[1]))])
+            outputs.append(compiled(part, model.data, model.hyper))
+    first, second = (np.concatenate([np.asarray(out[i]) for out in outputs])[:n] for i in (0, 1))
+    return first, second

@@ -1,0 +1,146 @@
+"""The one host loop: progress, budget, interruption, and the counting of evaluations.
+
+Every sampler reports to a `Loop` between compiled calls (`tick`) and nowhere else, so that a run can be watched,
+bounded and stopped with plain Python. When it must stop, `tick` raises `Stopped`; the sampler then hands over what it
+has, and the result says that it was stopped and why.
+"""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import FrameType
+
+from zhat.errors import BadInput, BadType
+from zhat.results.estimate import Cost
+from zhat.sampling.backend.progress import ProgressLine
+
+
+class Stopped(Exception):
+    """The run must end now; `code` and the message say why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a run may take; it stops at the first limit that it passes, between two compiled calls."""
+
+    likelihoods: float = math.inf
+    seconds: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Check both limits."""
+        for name in ("likelihoods", "seconds"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise BadType(f"Budget({name}={value!r}): give a number.")
+            if not value > 0:
+                raise BadInput(f"Budget({name}={value}): a budget must be above zero.")
+
+
+class Loop:
+    """Counts, shows, and stops. One per run; the only object here that changes."""
+
+    def __init__(self, budget: Budget | None = None, progress: bool | None = None, label: str = "") -> None:
+        self.budget = budget or Budget()
+        self.label = label
+        self.n_likelihood = 0
+        self.n_gradient = 0
+        self.n_hessian = 0
+        self.n_nan = 0
+        self.interrupted = False
+        self.stopped: Stopped | None = None
+        self._line = ProgressLine(progress, label)
+        self._stage = ""
+        self._share: float | None = None
+        self._begun = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the loop was made."""
+        return time.perf_counter() - self._begun
+
+    def cost(self, compile_seconds: float) -> Cost:
+        """What was spent so far."""
+        seconds = self.seconds
+        return Cost(self.n_likelihood, self.n_gradient, self.n_hessian, seconds, min(compile_seconds, seconds))
+
+    def count(self, n_likelihood: int = 0, n_gradient: int = 0, n_hessian: int = 0) -> None:
+        """Add evaluations made."""
+        self.n_likelihood += int(n_likelihood)
+        self.n_gradient += int(n_gradient)
+        self.n_hessian += int(n_hessian)
+
+    def stage(self, words: str, share: float | None = None) -> None:
+        """A `tick` whose words stay before those of the ticks that follow, with how much is done where that is known."""
+        self._stage, self._share = words, share
+        self.tick("")
+
+    def end_stage(self) -> None:
+        """What follows is something else."""
+        self._stage, self._share = "", None
+
+    def tick(self, message: str, share: float | None = None) -> None:
+        """Say what is going on, and raise `Stopped` if it must end."""
+        counted = self.n_likelihood + self.n_gradient
+        self._line.show(self._stage, message, counted, self.seconds, self._share if self._stage else share)
+        if self.interrupted:
+            self.stop("interrupted", f"interrupted by the user ({self._where(message)}); run it again")
+        if counted >= self.budget.likelihoods:
+            spent = f"the budget of {self.budget.likelihoods:,.0f} likelihoods"
+            self.stop("budget", f"{spent} is spent ({self._where(message)}); give a larger one")
+        if self.seconds >= self.budget.seconds:
+            spent = f"the budget of {self.budget.seconds:g} s"
+            self.stop("budget", f"{spent} is spent ({self._where(message)}); give a larger one")
+
+    def _where(self, message: str) -> str:
+        return ", ".join(part.replace("  ", ", ") for part in (self._stage, message) if part)
+
+    def stop(self, code: str, message: str) -> None:
+        """End the run: raises `Stopped`, and remembers why."""
+        self.stopped = Stopped(code, message)
+        raise self.stopped
+
+    def done(self) -> None:
+        """Clear the progress line."""
+        self._line.clear()
+
+    @contextmanager
+    def listening(self) -> Iterator[Loop]:
+        """Turn the first Ctrl-C into a stop at the next `tick`; a second one raises KeyboardInterrupt at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield self
+            return
+        before = signal.getsignal(signal.SIGINT)
+
+        def on_interrupt(signum: int, frame: FrameType | None) -> None:
+            if self.interrupted:
+                if _in_garbage_collection(frame):  # what is raised there, Python prints and forgets: again, in a moment
+                    threading.Timer(0.01, _thread.interrupt_main).start()
+                    return
+                raise KeyboardInterrupt
+            self.interrupted = True
+            with suppress(RuntimeError):  # the signal may have come in the middle of another write
+                self._line.say("stopping after this step, with what there is; Ctrl-C again stops at once")
+
+        signal.signal(signal.SIGINT, on_interrupt)
+        try:
+            yield self
+        finally:
+            signal.signal(signal.SIGINT, before)
+            self.done()
+
+
+def _in_garbage_collection(frame: FrameType | None) -> bool:
+    """Whether this frame is one of the collector's callbacks; JAX has one, where signals of a long call often arrive."""
+    return frame is not None and frame.f_code in [getattr(callback, "__code__", None) for callback in gc.callbacks]

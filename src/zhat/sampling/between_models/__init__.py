@@ -1,0 +1,1 @@
+"""Chains that move between models."""

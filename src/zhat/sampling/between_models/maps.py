@@ -1,0 +1,109 @@
+"""Jumps along a map of the user's: dimensions matched by standard normals, the Jacobian by automatic differentiation.
+
+From model i with noise v to model j with what is left over v', (u', v') = T(u, v), a jump is accepted with probability min(1, r),
+
+    r = pi_j(u') N(v') J(j, i) / ( pi_i(u) N(v) J(i, j) ) |dT / d(u, v)|
+
+(Green 1995). The user's T is a function of named parameters; it is taken between the unconstrained vectors in which densities are
+held, so that its Jacobian there is all that is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from zhat.model.model import Model
+from zhat.sampling.between_models.states import Lanes
+
+
+@dataclass(frozen=True)
+class Map:
+    """A jump between two models of a list, by their rows.
+
+    ``there(params, noise)`` gives the second model's parameters and what is left over, and `back` undoes it; `n_there` and
+    `n_back` are the lengths of noise and rest.
+    """
+
+    first: int
+    second: int
+    there: Callable[[Any, Any], tuple[Any, Any]]
+    back: Callable[[Any, Any], tuple[Any, Any]]
+    n_there: int
+    n_back: int
+
+
+def along(start: Model, end: Model, function: Callable[..., Any], given: Any) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """The user's function between unconstrained vectors; `given` holds data and hyperparameters of both models."""
+    (data, hyper), (data_end, hyper_end) = given
+
+    def flat(u: Any, noise: Any) -> tuple[Any, Any]:
+        params, rest = function(start.space.constrain(u, data, hyper)[0], noise)
+        return end.space.unconstrain(params, data_end, hyper_end), jnp.ravel(jnp.asarray(rest, jnp.float64))
+
+    return flat
+
+
+def mapped(
+    lanes: Lanes, map_: Map, arguments: Any, m: Any, k: Any, here: Any, noise: Any, position: Any, log_back: Any, xp: Any
+) -> tuple[Any, Any]:
+    """Proposals and log proposal ratios, with those of lanes that jump between the map's two models put in their place."""
+    for i, j, function, n_noise in (
+        (map_.first, map_.second, map_.there, map_.n_there),
+        (map_.second, map_.first, map_.back, map_.n_back),
+    ):
+        start, end = lanes.model(i), lanes.model(j)
+        d, d_new, used = start.n_dimensions, end.n_dimensions, noise["extra"][:, :n_noise]
+        if lanes.traced:
+            found, log_jacobian = _all_along(start, end, function)(here[:, :d], used, (arguments[i], arguments[j]))
+        else:
+            given = ((start.data, start.hyper), (end.data, end.hyper))
+            with jax.enable_x64(True):
+                compiled = start.core.compiled(("map", map_, end.core, i), _Built(start, end, function))
+                found, log_jacobian = (np.asarray(part) for part in compiled(here[:, :d], used, given))
+        rest = found[:, d_new:]
+        proposed = xp.concatenate([found[:, :d_new], noise["fresh"][:, d_new:]], axis=1)
+        # What the spare coordinates weigh is in both densities, and drawn from: it cancels.
+        spare = _half_squares(here[:, d:], xp) - _half_squares(noise["fresh"][:, d_new:], xp)
+        weight = log_jacobian - _half_squares(rest, xp) + _half_squares(used, xp) - spare
+        weight = weight + 0.5 * np.log(2.0 * np.pi) * (n_noise - rest.shape[1] + d - d_new)
+        chosen = (m == i) & (k == j)
+        position = xp.where(chosen[:, None], proposed, position)
+        log_back = xp.where(chosen, weight, log_back)
+    return position, log_back
+
+
+@dataclass(frozen=True)
+class _Built:
+    start: Model
+    end: Model
+    function: Callable[..., Any]
+
+    def __call__(self) -> Callable[..., Any]:
+        return _all_along(self.start, self.end, self.function)
+
+
+def _all_along(start: Model, end: Model, function: Callable[..., Any]) -> Callable[..., Any]:
+    """For a batch of points with noise: where they go, rest included, and the log Jacobian."""
+
+    def run(position: Any, noise: Any, given: Any) -> Any:
+        flat, d = along(start, end, function, given), position.shape[1]
+
+        def joined(both: Any) -> Any:
+            return jnp.concatenate(flat(both[:d], both[d:]))
+
+        def one(both: Any) -> Any:
+            return joined(both), jnp.linalg.slogdet(jax.jacfwd(joined)(both))[1]
+
+        return jax.vmap(one)(jnp.concatenate([position, noise], axis=1))
+
+    return run
+
+
+def _half_squares(x: Any, xp: Any) -> Any:
+    return 0.5 * xp.sum(x * x, axis=1)

@@ -1,0 +1,211 @@
+"""A model's full conditionals at many points at once: densities, draws, and whether they are what they should be.
+
+Two mistakes are classic. A conditional without its constant serves a Gibbs sampler and ruins Chib's method; it is found where
+the block is one number, by holding the density's mass between two quantiles of the block's own draws against the share of draws
+there, and where it is several unbounded ones, by averaging the ratio of a known density to it. A conditional of another model
+than the one written down (a misprint in a derivation) has the wrong shape: for two values of a block, with the rest held, its
+log ratio must be that of prior x likelihood, whatever its dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from scipy.integrate import simpson
+
+from zhat.model.model import Conditional, Model
+from zhat.numerics.weights import Weights
+from zhat.results.estimate import Status
+from zhat.results.records import Array
+from zhat.sampling.backend.backend import block_size, constrain_batch, over_points
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.proposals import Gaussian
+from zhat.verdicts.weights import MAX_PARETO_K
+
+# Points of a batch of parameters; one size, so that each of the functions below is compiled once.
+AT_ONCE = 256
+N_DRAWS = 2048
+# Standard errors (of a share of draws) by which the mass may differ from the share; and the rounding of log densities.
+LIMIT = 5.0
+NARROW = 0.8
+ROUNDING = 1e-9
+
+Params = dict[str, Any]
+
+
+def log_ordinates(model: Model, conditional: Conditional, stars: Params, position: Array, loop: Loop) -> Array:
+    """Log density of each of K values of a block given the other parameters at each of n points: (K, n).
+
+    `stars` holds the block's parameters, with a leading axis K.
+    """
+    core, block = model.core, block_size(model.data_size)
+
+    def build() -> Callable[..., Any]:
+        def run(stars: Params, points: Any, data: Any, hyper: Any) -> Any:
+            def of(star: Params) -> Any:
+                def at(u: Any) -> Any:
+                    params, _ = core.space.constrain(u, data, hyper)
+                    return conditional.log_density({**params, **star}, 1.0, data, hyper)
+
+                return over_points(at, points, block)
+
+            return jax.lax.map(of, stars)
+
+        return run
+
+    chosen = {name: np.asarray(stars[name]) for name in conditional.block}
+    with jax.enable_x64(True):
+        out = core.compiled(("ordinates", conditional), build)(chosen, position, model.data, model.hyper)
+    loop.count(n_likelihood=out.size)  # a conditional reads the data about once, like a likelihood
+    return np.asarray(out, dtype=np.float64)
+
+
+def log_conditional(model: Model, conditional: Conditional, params: Params) -> Array:
+    """Log density of the block at n whole points (leading axis n)."""
+    core = model.core
+
+    def build() -> Callable[..., Any]:
+        return lambda params, data, hyper: jax.vmap(lambda p: conditional.log_density(p, 1.0, data, hyper))(params)
+
+    return _padded(model, core.compiled(("log_conditional", conditional), build), params)
+
+
+def log_joint(model: Model, params: Params, loop: Loop) -> Array:
+    """Log prior (of the parameters themselves) plus log likelihood at n whole points."""
+    core = model.core
+
+    def build() -> Callable[..., Any]:
+        def one(params: Params, data: Any, hyper: Any) -> Any:
+            log_likelihood = core.log_likelihood(params, data, hyper)
+            return core.space.log_prior(params, data, hyper) + jax.numpy.reshape(log_likelihood, ())
+
+        return lambda params, data, hyper: jax.vmap(lambda p: one(p, data, hyper))(params)
+
+    out = _padded(model, core.compiled("log_joint", build), params)
+    loop.count(n_likelihood=len(out))
+    return out
+
+
+def draws_given(model: Model, conditional: Conditional, params: Params, n: int, rng: np.random.Generator) -> Params:
+    """n draws of the block given the other parameters of one point."""
+    core = model.core
+
+    def build() -> Callable[..., Any]:
+        def run(noise: Any, params: Params, data: Any, hyper: Any) -> Any:
+            return jax.vmap(lambda one: conditional.draw(one, params, 1.0, data, hyper))(noise)
+
+        return run
+
+    noise = conditional.noise(rng, (n,), 1.0, model.data, model.hyper)
+    with jax.enable_x64(True):
+        drawn = core.compiled(("draws_given", conditional), build)(noise, params, model.data, model.hyper)
+    return {name: np.asarray(value, dtype=np.float64) for name, value in drawn.items()}
+
+
+def unconstrained(model: Model, params: Params) -> Array:
+    """The flat vectors of n whole points."""
+    core = model.core
+
+    def build() -> Callable[..., Any]:
+        return lambda params, data, hyper: jax.vmap(lambda p: core.space.unconstrain(p, data, hyper))(params)
+
+    with jax.enable_x64(True):
+        return np.asarray(core.compiled("unconstrain", build)(params, model.data, model.hyper), dtype=np.float64)
+
+
+# -- are they what they should be? -------------------------------------------------------------------------------
+
+
+def conditionals_status(model: Model, position: Array, rng: np.random.Generator, loop: Loop) -> Status:
+    """Look for a missing constant and for a wrong shape, at some posterior draws (n, d)."""
+    status = Status.ok()
+    params, _ = constrain_batch(model, position[rng.permutation(len(position))[:32]])
+    for conditional in model.conditionals:
+        names = " and ".join(map(repr, conditional.block))
+        gap = _shape_gap(model, conditional, params, loop)
+        if gap > 0.0:
+            sentence = (
+                f"the conditional of {names} is not that of prior x likelihood: between two of its values its log "
+                f"rises by up to {gap:.3g} more or less than theirs; derive it again, from this prior and this likelihood."
+            )
+            status = status.and_(Status.suspect("wrong-conditional", sentence))
+            continue
+        ratio = _missing_factor(model, conditional, params, rng)
+        ratio = _missing_factor_of_vector(model, conditional, params, rng) if ratio is None else ratio
+        if ratio is not None:
+            sentence = (
+                f"the log density of the conditional of {names} is off by {np.log(ratio):+.3f} against its own draws: it is not "
+                "normalised, which a Gibbs sampler does not mind and this method does; add its constant."
+            )
+            status = status.and_(Status.suspect("conditional-constant", sentence))
+    return status
+
+
+def _shape_gap(model: Model, conditional: Conditional, params: Params, loop: Loop) -> float:
+    """By how much the conditional's log ratios differ from the joint's beyond rounding; zero when they do not."""
+    moved = {**params, **{name: np.roll(params[name], 1, axis=0) for name in conditional.block}}
+    joint = [log_joint(model, one, loop) for one in (params, moved)]
+    block = [log_conditional(model, conditional, one) for one in (params, moved)]
+    with np.errstate(invalid="ignore"):
+        gap = np.abs((joint[1] - joint[0]) - (block[1] - block[0]))
+        size = 1.0 + np.abs(joint[0]) + np.abs(joint[1]) + np.abs(block[0]) + np.abs(block[1])
+    known = np.isfinite(gap)
+    beyond = known & (gap > 1e3 * ROUNDING * size)
+    return float(gap[beyond].max()) if beyond.any() else 0.0
+
+
+def _missing_factor(model: Model, conditional: Conditional, params: Params, rng: np.random.Generator) -> float | None:
+    """The mass of a one-number block's density over the share of its draws there, where they differ; else None."""
+    if len(conditional.block) != 1 or np.ndim(params[conditional.block[0]]) != 1:
+        return None
+    (name,) = conditional.block
+    state = {key: value[0] for key, value in params.items()}
+    draws = draws_given(model, conditional, state, N_DRAWS, rng)[name]
+    low, high = np.quantile(draws[: N_DRAWS // 2], [0.1, 0.9])
+    rest = draws[N_DRAWS // 2 :]
+    share = float(np.mean((low < rest) & (rest < high)))
+    if not (high > low and 0.0 < share < 1.0):
+        return None
+    grid = np.linspace(low, high, AT_ONCE - 1)
+    batch = {key: np.broadcast_to(value, (len(grid), *np.shape(value))) for key, value in state.items()}
+    mass = float(simpson(np.exp(log_conditional(model, conditional, {**batch, name: grid})), x=grid))
+    error = np.sqrt((1.0 - share) / (share * len(rest)))
+    return mass / share if not abs(np.log(mass / share)) <= LIMIT * error else None
+
+
+def _missing_factor_of_vector(model: Model, conditional: Conditional, params: Params, rng: np.random.Generator) -> float | None:
+    """The same for a block of several unbounded numbers: the average of f / density over its draws is one.
+
+    f is a normal somewhat narrower than the draws; where the average's own error cannot be had, nothing is said.
+    """
+    sites = [site for site in model.space.sites if site.name in conditional.block]
+    size = sum(site.size for site in sites)
+    if size < 2 or not all("Real" in site.support for site in sites):
+        return None
+    state = {key: value[0] for key, value in params.items()}
+    draws = draws_given(model, conditional, state, N_DRAWS, rng)
+    flat = np.concatenate([draws[name].reshape(N_DRAWS, -1) for name in conditional.block], axis=1)
+    half = N_DRAWS // 2
+    narrow = Gaussian(flat[:half].mean(axis=0), NARROW * np.cov(flat[:half].T))
+    logs = []
+    for start in range(half, N_DRAWS, AT_ONCE):
+        rows = slice(start, start + AT_ONCE)
+        batch = {key: np.broadcast_to(value, (AT_ONCE, *np.shape(value))) for key, value in state.items()}
+        logs.append(log_conditional(model, conditional, {**batch, **{name: draws[name][rows] for name in conditional.block}}))
+    weights = Weights.of(narrow.log_density(flat[half:]) - np.concatenate(logs))
+    off = float(weights.log_mean)
+    if weights.pareto_k >= MAX_PARETO_K or abs(off) <= LIMIT * float(weights.log_mean_se) + ROUNDING:
+        return None
+    return float(np.exp(-off))
+
+
+def _padded(model: Model, compiled: Callable[..., Any], params: Params) -> Array:
+    n = len(next(iter(params.values())))
+    assert n <= AT_ONCE
+    rows = np.minimum(np.arange(AT_ONCE), n - 1)
+    filled = {name: np.asarray(value, dtype=np.float64)[rows] for name, value in params.items()}
+    with jax.enable_x64(True):
+        return np.asarray(compiled(filled, model.data, model.hyper), dtype=np.float64)[:n]

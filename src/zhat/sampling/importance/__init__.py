@@ -1,0 +1,1 @@
+"""Importance sampling: modes, proposals, weighted draws."""

@@ -1,0 +1,237 @@
+"""Importance sampling of many variants of one model at once: the same likelihood and prior, data that differ in one array.
+
+All subsets of covariates are such a family: one model whose data hold a mask. Modes are climbed to by Newton steps, a fixed
+number of variants at a time, and draws from a t at every mode are weighed in a few compiled calls; nothing is compiled for one
+alone, and any number of variants runs through the same two programs. The climb also gives Laplace's mass of the peak, the cheap
+evidence by which a search over models walks.
+
+*When it lies.* One peak a variant is climbed, from the origin or from where the caller says. Where a posterior has several, the
+draws see one of them and their weights do not tell. `other_peaks` climbs some variants again from draws of the prior and says
+how much the peaks that it ends on would add; a peak that none of these starts leads to stays unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from zhat.model.model import Model
+from zhat.numerics.weights import Weights
+from zhat.results.records import Array
+from zhat.sampling.backend.evaluation import prior_positions, screened
+from zhat.sampling.backend.loop import Loop
+from zhat.seeding import Key
+
+MAX_STEPS = 50
+TOLERANCE = 1e-6
+# Heavy tails cost dear in many dimensions: on the Pima models 8,000 draws from a t of 8, 12 and 20 degrees of freedom gave log
+# evidences to 0.0049, 0.0040 and 0.0030. Weights that light tails do not suit are refused by their Pareto k.
+DEGREES_OF_FREEDOM = 20.0
+# Draws evaluated together, over variants; variants climbed together.
+AT_ONCE = 60_000
+CLIMBERS = 64
+# Two climbs end on one peak when they are nearer than this, in units of its width.
+SAME_PEAK = 0.1
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Where the climb of every variant ended: M of each."""
+
+    mode: Array  # (M, d), unconstrained
+    factor: Array  # (M, d, d), Cholesky factors of the inverse curvature
+    log_mass: Array  # Laplace's approximation of the log evidence
+    climbed: NDArray[np.bool_]  # whether a peak was reached
+
+    def some(self, rows: Any) -> Peaks:
+        """Those of these rows."""
+        return Peaks(self.mode[rows], self.factor[rows], self.log_mass[rows], self.climbed[rows])
+
+
+@dataclass(frozen=True)
+class Variants:
+    """What importance sampling says of every variant: M of each."""
+
+    log_evidence: Array
+    se: Array
+    ess: Array
+    pareto_k: Array
+    mean: Array  # (M, d), posterior means of the unconstrained coordinates
+    mean_se: Array  # (M, d), their standard errors
+    variance: Array  # (M, d), posterior variances
+    peaks: Peaks
+
+
+def peaks_of_all(model: Model, name: str, variants: Array, loop: Loop, starts: Array | None = None) -> Peaks:
+    """Climb every row of `variants`, in the place of ``data[name]``, from its start (the origin, when none are given)."""
+    m, d = len(variants), model.n_dimensions
+    starts = np.zeros((m, d)) if starts is None else starts
+    parts = []
+    for begin in range(0, m, CLIMBERS):
+        some = np.minimum(np.arange(begin, begin + CLIMBERS), m - 1)  # the last call is filled up: one program for all
+        fresh = np.arange(begin, begin + CLIMBERS) < m
+        with jax.enable_x64(True):
+            out = _climb(model, name)(variants[some], starts[some], fresh, model.data, model.hyper)
+        mode, factor, height, climbed, n_steps = (np.asarray(part)[: fresh.sum()] for part in out)
+        log_det = np.log(np.abs(np.einsum("mii->mi", factor))).sum(axis=1)
+        parts.append((mode, factor, height + log_det + 0.5 * d * np.log(2.0 * np.pi), climbed))
+        loop.count(n_gradient=int(n_steps.sum()), n_hessian=int(n_steps.sum()))
+        loop.tick(f"{begin + int(fresh.sum())} of {m} peaks")
+    mode, factor, log_mass, climbed = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Peaks(mode, factor, np.where(climbed, log_mass, -np.inf), climbed.astype(bool))
+
+
+def importance_of_all(
+    model: Model, name: str, variants: Array, n_draws: int, key: Key, loop: Loop, peaks: Peaks | None = None
+) -> Variants:
+    """Every row of `variants` in the place of ``data[name]``; n_draws weighted draws each, around its peak."""
+    peaks = peaks_of_all(model, name, variants, loop) if peaks is None else peaks
+    m, d = peaks.mode.shape
+    rng = key.generator()
+    nu = DEGREES_OF_FREEDOM
+    found = [np.empty(m) for _ in range(4)]
+    mean, mean_se, variance = (np.empty((m, d)) for _ in range(3))
+    log_det = np.log(np.abs(np.einsum("mii->mi", peaks.factor))).sum(axis=1)
+    constant = gammaln(0.5 * (nu + d)) - gammaln(0.5 * nu) - 0.5 * d * np.log(nu * np.pi)
+    at_once = max(1, AT_ONCE // n_draws)
+    for begin in range(0, m, at_once):
+        some = np.minimum(np.arange(begin, begin + at_once), m - 1)
+        noise = rng.standard_normal((at_once, n_draws, d))
+        noise *= np.sqrt(0.5 * nu / rng.standard_gamma(0.5 * nu, (at_once, n_draws, 1)))
+        position = peaks.mode[some][:, None, :] + noise @ peaks.factor[some].swapaxes(1, 2)
+        squared = np.einsum("knd,knd->kn", noise, noise)
+        log_proposal = constant - log_det[some][:, None] - 0.5 * (nu + d) * np.log1p(squared / nu)
+        with jax.enable_x64(True):
+            out = _densities(model, name)(position, variants[some], model.data, model.hyper)
+        log_prior, log_likelihood = (np.asarray(part) for part in out)
+        loop.count(n_likelihood=at_once * n_draws)
+        loop.tick(f"{min(begin + at_once, m)} of {m} models")
+        for k, i in enumerate(some[: m - begin]):
+            likelihood = _screened(model, name, variants[i], position[k], log_likelihood[k], loop)
+            log_weight = np.where(likelihood == -np.inf, -np.inf, log_prior[k] + likelihood - log_proposal[k])
+            weights = Weights.of(log_weight)
+            for array, value in zip(found, (weights.log_mean, weights.log_mean_se, weights.ess, weights.pareto_k), strict=True):
+                array[i] = value
+            mean[i], mean_se[i], variance[i] = _moments(position[k], log_weight)
+    return Variants(found[0], found[1], found[2], found[3], mean, mean_se, variance, peaks)
+
+
+def other_peaks(model: Model, name: str, variants: Array, peaks: Peaks, key: Key, loop: Loop) -> Array:
+    """For each variant the share of Laplace's mass in peaks other than the known one, as climbs from prior draws find them."""
+    m = len(variants)
+    each = max(1, CLIMBERS // m)
+    rows = np.repeat(np.arange(m), each)
+    found = peaks_of_all(model, name, variants[rows], loop, prior_positions(model, len(rows), key))
+    missed = np.zeros(m)
+    for i in range(m):
+        seen = [peaks.mode[i]]
+        for j in np.flatnonzero((rows == i) & found.climbed):
+            apart = [np.linalg.solve(found.factor[j], found.mode[j] - mode) for mode in seen]
+            if min(float(np.linalg.norm(step)) for step in apart) > SAME_PEAK:
+                seen.append(found.mode[j])
+                missed[i] += np.exp(min(found.log_mass[j] - peaks.log_mass[i], 700.0))
+    return np.asarray(missed / (1.0 + missed))
+
+
+def _moments(position: Array, log_weight: Array) -> tuple[Array, Array, Array]:
+    """Weighted mean, its standard error by the delta method, and variance of every coordinate."""
+    top = log_weight.max()
+    if top == -np.inf:
+        unknown = np.full(position.shape[1], np.nan)
+        return unknown, unknown, unknown
+    share = np.exp(log_weight - top)
+    share /= share.sum()
+    mean = share @ position
+    squared = (position - mean) ** 2
+    return mean, np.sqrt((share * share) @ squared), share @ squared
+
+
+def _screened(model: Model, name: str, variant: Array, position: Array, log_likelihood: Array, loop: Loop) -> Array:
+    """NaN and +inf raise in the variant's own name, as they do elsewhere."""
+    if not (np.isnan(log_likelihood).any() or (log_likelihood == np.inf).any()):
+        return log_likelihood
+    alone = model.with_data({**model.data, name: variant}, name=f"{model.name} with {name} {variant}", data_id=model.data_id)
+    return screened(alone, position, log_likelihood, loop)
+
+
+def _log_densities(model: Model, name: str) -> Callable[..., Any]:
+    core = model.core
+
+    def log_densities(u: Any, variant: Any, data: Any, hyper: Any) -> Any:
+        return core.log_densities(u, {**data, name: variant}, hyper)
+
+    return log_densities
+
+
+def _densities(model: Model, name: str) -> Callable[..., Any]:
+    def build() -> Callable[..., Any]:
+        one = _log_densities(model, name)
+
+        def run(position: Any, variants: Any, data: Any, hyper: Any) -> Any:
+            def variant(given: Any) -> Any:
+                points, mask = given
+                return jax.vmap(lambda u: one(u, mask, data, hyper))(points)
+
+            return jax.lax.map(variant, (position, variants))
+
+        return run
+
+    return model.core.compiled(("many densities", name), build)
+
+
+def _climb(model: Model, name: str) -> Callable[..., Any]:
+    """Newton's method with halved steps, variant by variant; Cholesky factors of the inverse curvature.
+
+    One after another: each stops when it has arrived (together, all wait for the slowest), and rows that only fill up the call
+    are not climbed at all. A Hessian is itself a batch of directions, which keeps the machine busy.
+    """
+
+    def build() -> Callable[..., Any]:
+        one = _log_densities(model, name)
+
+        def climb(given: Any, data: Any, hyper: Any) -> Any:
+            variant, start, fresh = given
+
+            def f(u: Any) -> Any:
+                return sum(one(u, variant, data, hyper))
+
+            halves = 0.5 ** jnp.arange(10.0)
+            eye = jnp.eye(model.n_dimensions)
+
+            def step(carry: Any) -> Any:
+                u, _, count = carry
+                slope, curvature = jax.grad(f)(u), -jax.hessian(f)(u)
+                direction = jnp.linalg.solve(curvature + 1e-10 * eye, slope)
+                tried = jax.vmap(lambda h: f(u + h * direction))(halves)
+                tried = jnp.where(jnp.isfinite(tried), tried, -jnp.inf)
+                best = jnp.argmax(tried)
+                better = tried[best] > f(u)
+                decrement = jnp.where(better, slope @ direction, 0.0)
+                return jnp.where(better, u + halves[best] * direction, u), decrement, count + 1
+
+            def more(carry: Any) -> Any:
+                _, decrement, count = carry
+                return fresh & (count < MAX_STEPS) & (jnp.abs(decrement) > TOLERANCE)
+
+            u, _, n_steps = jax.lax.while_loop(more, step, (start, jnp.inf, 0))
+            curvature = -jax.hessian(f)(u)
+            slope = jax.grad(f)(u)
+            root = jnp.linalg.cholesky(curvature)
+            factor = jnp.linalg.cholesky(jnp.linalg.solve(curvature, eye))
+            fine = jnp.isfinite(root).all() & jnp.isfinite(factor).all()
+            arrived = jnp.abs(slope @ jnp.linalg.solve(curvature + 1e-10 * eye, slope)) < 1e-3
+            return u, jnp.where(fine, factor, eye), f(u), fine & arrived, n_steps
+
+        def run(variants: Any, starts: Any, fresh: Any, data: Any, hyper: Any) -> Any:
+            return jax.lax.map(lambda given: climb(given, data, hyper), (variants, starts, fresh))
+
+        return run
+
+    return model.core.compiled(("many modes", name), build)

@@ -1,0 +1,100 @@
+"""Draws that you already have: parameters by name, from whatever sampler, as points of a model and as a proposal.
+
+    proposal = proposal_from_draws(model, {"mu": mu, "sigma": sigma})
+    evidence(model, Importance(proposal=proposal), seed=1)
+
+A mixture of t's is fitted to the draws, in the unconstrained space, and widened; importance sampling from it then gives the
+evidence, and its weights say how well the mixture fits (Pareto k, effective sample). The draws only shape the proposal: that they
+are correlated, or thinned, or not quite from the posterior, costs efficiency and nothing else. (A harmonic mean over the same
+draws would need nothing more than they are, and is wrong in ways that they do not show.)
+
+*When it lies.* A mode that your sampler never visited is not in the proposal. Prior draws mixed in and a look by particles from
+the prior are there to notice, as for every proposal (`methods.importance`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zhat.errors import BadInput, BadType, ShapeError
+from zhat.model.model import Model
+from zhat.results.records import Array
+from zhat.sampling.chains.conditionals import unconstrained
+from zhat.sampling.importance.proposals import Mixture, Proposal, fitted
+from zhat.seeding import Key
+
+# Draws that a fit can use; more only take time.
+ENOUGH = 20_000
+# Share of the proposal that is one t for all draws.
+WHOLE = 0.25
+
+
+def proposal_from_draws(
+    model: Model, draws: Mapping[str, Any], *, n_components: int = 1, degrees_of_freedom: float = 3.0, seed: int = 0
+) -> Proposal:
+    """A mixture of `n_components` t's fitted to posterior draws of a model.
+
+    Parameters
+    ----------
+    model : Model
+    draws : mapping of str to array
+        An array for every parameter of the model, with one leading axis (draws) or two (chains, draws).
+    n_components : int
+        One is safest; more follow a curved posterior better, and a tail that they leave uncovered shows in Pareto k.
+    degrees_of_freedom : float
+        Of the t's: fewer have heavier tails.
+    seed : int
+        Of the fit, which starts at randomly chosen draws.
+    """
+    position = positions_of(model, draws, "draws")
+    needed = 10 * (model.n_dimensions + 1) * n_components
+    if len(position) < needed:
+        raise BadInput(
+            f"draws: {len(position)} are too few for n_components={n_components} in {model.n_dimensions} dimensions; "
+            f"give {needed} at least, or fewer components."
+        )
+    key = Key(seed).child("proposal from draws")
+    if len(position) > ENOUGH:
+        position = position[np.linspace(0, len(position) - 1, ENOUGH).astype(np.int64)]
+    even = np.ones(len(position))
+    fit = fitted(position, even, n_components, degrees_of_freedom, key.generator())
+    if n_components == 1:
+        return fit
+    # Components are narrower than the whole, and so are their tails: one wide t of heavy tails covers what they leave.
+    whole = fitted(position, even, 1, min(3.0, degrees_of_freedom), key.child("whole").generator())
+    return Mixture((whole, fit), (WHOLE, 1.0 - WHOLE))
+
+
+def positions_of(model: Model, draws: Mapping[str, Any], argument: str) -> Array:
+    """Unconstrained vectors of draws given as named parameters; chains, if there are any, one after the other."""
+    if not isinstance(draws, Mapping):
+        raise BadType(f"{argument} is a {type(draws).__name__}: give a dict of arrays, one for every parameter.")
+    names = model.space.names
+    if set(draws) != set(names):
+        raise BadInput(f"{argument} has {sorted(map(str, draws))}; the parameters of {model.name!r} are {list(names)}.")
+    flat: dict[str, Array] = {}
+    leading: dict[str, tuple[int, ...]] = {}
+    for site in model.space.sites:
+        array = np.asarray(draws[site.name], np.float64)
+        n_axes = array.ndim - len(site.shape)
+        if n_axes not in (1, 2) or array.shape[n_axes:] != site.shape:
+            raise ShapeError(
+                f"{argument}[{site.name!r}] has shape {array.shape}: a draw of it has shape {site.shape}, and before that there "
+                "is one axis (draws) or two (chains, draws)."
+            )
+        if not np.isfinite(array).all():
+            raise BadInput(f"{argument}[{site.name!r}] has values that are not finite; they cannot be posterior draws.")
+        leading[site.name] = array.shape[:n_axes]
+        flat[site.name] = array.reshape(-1, *site.shape)
+    if len(set(leading.values())) != 1 or not np.prod(leading[names[0]]):
+        raise ShapeError(f"{argument}: every parameter needs the same number of draws; there are {leading}.")
+    position = unconstrained(model, flat)
+    outside = ~np.isfinite(position).all(axis=1)
+    if outside.any():
+        first = int(np.argmax(outside))
+        at = ", ".join(f"{name} = {np.array2string(flat[name][first], precision=4)}" for name in names)
+        raise BadInput(f"{argument}: draw {first} ({at}) lies outside of the support of the prior, or on its edge.")
+    return position

@@ -1,0 +1,331 @@
+"""Modes of the posterior: many starts, damped Newton steps, curvature (Tierney & Kadane 1986 use; Nocedal & Wright 2006).
+
+All starts climb together. A step solves (|H| + damping) step = gradient, with |H| the Hessian of the negative log
+posterior, its eigenvalues made positive, so that it moves away from saddles; the damping grows when a step does not
+climb and falls when it does. With `damping=False` it is the review's plain Newton scheme with its step size.
+
+The density is that of the *unconstrained* vector, so a parameter at the edge of its support has its mode at infinity:
+such a search does not converge, and says so. A search that is stopped by a wall of zero likelihood keeps a gradient
+that it cannot follow, and says so too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from zhat.model.model import Model
+from zhat.results.records import Array, Draws
+from zhat.sampling.backend.backend import block_size, over_points
+from zhat.sampling.backend.evaluation import log_densities, screened
+from zhat.sampling.backend.loop import Loop
+from zhat.seeding import Key
+
+# Starts of a search that must not miss a mode with few of them in its basin. Fewer where a Hessian is dear: above ten
+# dimensions (a model of a hundred has 32) and above five thousand numbers of data, where peaks are seldom many and never cheap.
+MANY, CHEAP_DIMENSIONS, CHEAP_DATA, AT_LEAST = 1024, 10, 5000, 16
+# A check that a mode was not missed climbs up to three times as often where dimensions x data are so few.
+THOROUGH, CHEAP_WORK = 3.0, 3000
+# Climbers in one compiled call: those that are slow must not drag along those that have arrived.
+AT_ONCE = 64
+# Climbers that end closer than this, in standard deviations, are at one mode.
+SAME = 0.1
+
+
+def many_starts(model: Model) -> int:
+    """How many climbs the modes of a model are worth: a basin that takes one start in 300 is met by 97 of 100 searches."""
+    if model.is_black_box:
+        return 4
+    dimensions, data = CHEAP_DIMENSIONS / max(model.n_dimensions, 1), CHEAP_DATA / max(model.data_size, 1)
+    return max(AT_LEAST, int(MANY * min(1.0, dimensions) ** 1.5 * min(1.0, data)))
+
+
+def thorough_starts(model: Model) -> int:
+    """How many climbs a check is worth: one that misses a mode lets a wrong answer pass, so more than a first search."""
+    if model.is_black_box:
+        return many_starts(model)
+    cheap = CHEAP_WORK / max(model.n_dimensions * model.data_size, 1)
+    return int(many_starts(model) * min(max(cheap, 1.0), THOROUGH))
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to look for modes."""
+
+    n_starts: int
+    tolerance: float = 1e-8
+    step_size: float = 1.0
+    max_iterations: int = 100
+    damping: bool = True
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A local maximum of the log posterior density of the unconstrained vector."""
+
+    position: Array
+    log_density: float
+    precision: Array  # the negative Hessian
+    decrement: float  # what a further Newton step would gain, in nats
+    converged: bool
+    hits: int = 1  # searches that ended here
+
+    @property
+    def is_definite(self) -> bool:
+        """Whether the curvature is that of a peak, and can be inverted without losing all digits."""
+        return bool(_definite(self.precision[None])[0])
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a Gaussian can be put here."""
+        return self.converged and self.is_definite
+
+    @property
+    def covariance(self) -> Array:
+        """Inverse of the negative Hessian."""
+        (scaled,), (width,) = _scaled(self.precision[None])
+        inverse = np.linalg.inv(scaled)
+        return 0.5 * (inverse + inverse.T) * np.outer(width, width)
+
+    @property
+    def log_mass(self) -> float:
+        """Laplace's approximation to the log of the integral under this peak."""
+        d = len(self.position)
+        _, log_determinant = np.linalg.slogdet(self.precision)
+        return self.log_density + 0.5 * d * float(np.log(2 * np.pi)) - 0.5 * float(log_determinant)
+
+    def distances(self, position: Array) -> Array:
+        """How far some points (n, d) are, in standard deviations of this mode."""
+        gap = position - self.position
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", gap, self.precision, gap, optimize=True), 0.0)))
+
+    def distance(self, other: Mode) -> float:
+        """How far another mode is."""
+        return float(self.distances(other.position[None])[0])
+
+
+@dataclass(frozen=True)
+class Modes:
+    """The distinct modes found, most massive first, and how the search went."""
+
+    modes: tuple[Mode, ...]
+    n_starts: int
+    n_converged: int
+
+    @property
+    def usable(self) -> tuple[Mode, ...]:
+        """Modes at which a Gaussian can be put."""
+        return tuple(mode for mode in self.modes if mode.is_usable)
+
+
+def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search) -> Modes:
+    """Climb from the best of these draws and from some at random; keep the distinct ends."""
+    position = _starts(draws, search.n_starts, key)
+    position, value, gradient, precision = _climb(model, position, search, loop)
+    step = _newton_step(gradient, precision, np.zeros(len(position)))
+    decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
+    # Rounding of the log likelihood itself limits how flat the top can be seen to be.
+    tolerance = np.maximum(search.tolerance, 1e-12 * np.abs(np.where(np.isfinite(value), value, 0.0)))
+    if model.is_black_box:
+        tolerance = np.maximum(tolerance, 1e-4)
+    converged = np.isfinite(value) & (decrement <= tolerance)
+    if not model.is_black_box:
+        # One more step, from derivatives alone: which of many climbers stands a rounding higher must not show in the digits.
+        position = np.where(converged[:, None], position + step, position)
+    modes = [
+        Mode(position[k], float(value[k]), precision[k], float(decrement[k]), bool(converged[k]), hits)
+        for k, hits in _distinct(position, value, precision, converged)
+    ]
+    modes.sort(key=lambda mode: -mode.log_mass if mode.is_usable else np.inf)
+    return Modes(tuple(modes), len(position), sum(mode.converged for mode in modes))
+
+
+def _distinct(position: Array, value: Array, precision: Array, converged: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The highest climber of each place where some ended, and how many did: a tenth of a standard deviation is one place."""
+    usable = converged & _definite(precision)
+    found = []
+    # One example of failure is enough.
+    if len(failed := np.flatnonzero(~usable)):
+        found.append((int(failed[np.argsort(-value[failed])[0]]), len(failed)))
+    left = np.flatnonzero(usable)
+    left = left[np.argsort(-value[left])]
+    while len(left):
+        gap = position[left] - position[left[0]]
+        from_first = np.einsum("ki,ij,kj->k", gap, precision[left[0]], gap)
+        from_other = np.einsum("ki,kij,kj->k", gap, precision[left], gap)
+        here = np.minimum(from_first, from_other) < SAME**2
+        here[0] = True
+        found.append((int(left[0]), int(here.sum())))
+        left = left[~here]
+    return found
+
+
+def different(modes: tuple[Mode, ...], apart: float = SAME) -> tuple[Mode, ...]:
+    """The same modes without those that are not so many standard deviations apart from a more massive one; most massive first."""
+    kept: list[Mode] = []
+    for mode in sorted(modes, key=lambda mode: -mode.log_mass):
+        if all(min(mode.distance(old), old.distance(mode)) >= apart for old in kept):
+            kept.append(mode)
+    return tuple(kept)
+
+
+def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Mode, ...]:
+    """The log posterior and its curvature at points that somebody else found, not climbed from: as they stand.
+
+    `widths` are the coordinates' own, for the differences of a black box.
+    """
+    value, gradient, precision = _curvature(model, position, np.broadcast_to(widths, position.shape), len(position), loop)
+    step = _newton_step(gradient, precision, np.zeros(len(position)))
+    decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
+    return tuple(Mode(position[k], float(value[k]), precision[k], float(decrement[k]), True) for k in range(len(position)))
+
+
+def _scaled(precision: Array) -> tuple[Array, Array]:
+    """Precisions in units of each coordinate's own width, and these widths: units must not matter."""
+    width = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", precision)), 1e-300))
+    return precision * width[:, :, None] * width[:, None, :], width
+
+
+def _definite(precision: Array) -> NDArray[np.bool_]:
+    """Which curvatures are those of a peak, and can be inverted without losing all digits."""
+    finite = np.asarray(np.isfinite(precision).all(axis=(1, 2)))
+    values = np.linalg.eigvalsh(_scaled(np.where(finite[:, None, None], precision, np.eye(precision.shape[1])))[0])
+    return np.asarray(finite & (values[:, 0] > 0) & (values[:, -1] < 1e12 * values[:, 0]))
+
+
+def _starts(draws: Draws, n: int, key: Key) -> Array:
+    """Half the starts at the highest density, half anywhere the likelihood is not zero."""
+    density = draws.log_likelihood + draws.log_prior
+    alive = np.flatnonzero(np.isfinite(density) & np.isfinite(draws.position).all(axis=1))
+    best = alive[np.argsort(-density[alive])][: (n + 1) // 2]
+    rest = np.setdiff1d(alive, best)
+    others = key.generator().permutation(rest)[: n - len(best)]
+    return draws.position[np.concatenate([best, others])]
+
+
+def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
+    widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
+    at_once = min(len(position), AT_ONCE)
+    value, gradient, precision = _curvature(model, position, widths, at_once, loop)
+    damping = np.full(len(position), 1e-3 if search.damping else 0.0)
+    active: NDArray[np.bool_] = np.isfinite(value)
+    for iteration in range(search.max_iterations):
+        if not active.any():
+            break
+        loop.tick(f"mode search {iteration}  {int(active.sum())} climbing  best {value.max():.3f}")
+        rows = np.flatnonzero(active)
+        step = search.step_size * _newton_step(gradient[rows], precision[rows], damping[rows])
+        gain = np.einsum("ki,ki->k", gradient[rows], step)
+        goes_on = np.isfinite(gain) & (np.abs(gain) > search.tolerance) & (damping[rows] < 1e12)
+        active[rows[~goes_on]] = False
+        rows, step = rows[goes_on], step[goes_on]
+        if not len(rows):
+            break
+        trial = position[rows] + step
+        new = _curvature(model, trial, widths[rows], at_once, loop, must_be_number=False)
+        climbs = _climbs(new[0], value[rows], search.damping)
+        better = rows[climbs]
+        position[better], value[better] = trial[climbs], new[0][climbs]
+        gradient[better], precision[better] = new[1][climbs], new[2][climbs]
+        if search.damping:
+            damping[better] *= 0.2
+            damping[rows[~climbs]] = np.maximum(damping[rows[~climbs]] * 8.0, 1e-3)
+        else:
+            active[rows[~climbs]] = False
+        if model.is_black_box:  # finite differences: steps of a few hundredths of the local width
+            curved = np.abs(np.einsum("kii->ki", precision[better]))
+            widths[better] = np.clip(1.0 / np.sqrt(np.maximum(curved, 1e-12)), 1e-6, 1e3)
+    return position, value, gradient, precision
+
+
+def _climbs(new: Array, old: Array, must_rise: bool) -> NDArray[np.bool_]:
+    """Which steps to take: those that rise, or with plain Newton all that end somewhere possible."""
+    return np.asarray(np.isfinite(new) & (new >= old) if must_rise else np.isfinite(new))
+
+
+def _newton_step(gradient: Array, precision: Array, damping: Array) -> Array:
+    """Solve (|H| + damping) step = gradient for each start, in units of each coordinate's own curvature."""
+    with np.errstate(all="ignore"):
+        finite = np.asarray(np.isfinite(precision).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1))
+        safe = np.where(finite[:, None, None], precision, np.eye(gradient.shape[1]))
+        width = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", safe)), 1e-12))
+        scaled = safe * width[:, :, None] * width[:, None, :]
+        values, vectors = np.linalg.eigh(scaled)
+        values = np.maximum(np.abs(values), 1e-10 * np.abs(values).max(axis=1, keepdims=True)) + damping[:, None]
+        inner = np.einsum("kij,ki->kj", vectors, gradient * width) / values
+        step = np.einsum("kij,kj->ki", vectors, inner) * width
+    return np.where(finite[:, None], step, 0.0)
+
+
+def _curvature(
+    model: Model, position: Array, widths: Array, at_once: int, loop: Loop, must_be_number: bool = True
+) -> tuple[Array, Array, Array]:
+    """Log posterior, its gradient and negative Hessian at several points.
+
+    Always `at_once` points go through, the first one repeated: climbers that drop out must not mean another compilation.
+    """
+    if model.is_black_box:
+        return _by_differences(model, position, 0.03 * widths, loop)
+    if len(position) > at_once:
+        rows = [slice(i, i + at_once) for i in range(0, len(position), at_once)]
+        parts = [_curvature(model, position[some], widths[some], at_once, loop, must_be_number) for some in rows]
+        value, gradient, precision = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return value, gradient, precision
+    core, n, d = model.core, *position.shape
+    block = max(1, block_size(model.data_size) // max(d, 1))
+    padded = np.concatenate([position, np.broadcast_to(position[:1], (at_once - n, d))])
+
+    def build() -> Callable[..., Any]:
+        def run(points: Any, data: Any, hyper: Any) -> Any:
+            def density(u: Any) -> Any:
+                log_prior, log_likelihood = core.log_densities(u, data, hyper)
+                return log_prior + log_likelihood
+
+            def slope(u: Any) -> Any:
+                value, gradient = jax.value_and_grad(density)(u)
+                return gradient, (value, gradient)
+
+            def all_three(u: Any) -> Any:
+                hessian, (value, gradient) = jax.jacfwd(slope, has_aux=True)(u)
+                return value, gradient, -hessian
+
+            return over_points(all_three, points, block)
+
+        return run
+
+    with jax.enable_x64(True):
+        out = core.compiled("curvature", build)(padded, model.data, model.hyper)
+    value, gradient, precision = (np.array(part)[:n] for part in out)
+    loop.count(n_gradient=n, n_hessian=n)
+    # A climber's step may end where the model is no number: that step is refused, and nothing more is known from it.
+    value = screened(model, position, np.where(np.isnan(value) & (not must_be_number), -np.inf, value), loop)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))
+
+
+def _by_differences(model: Model, position: Array, steps: Array, loop: Loop) -> tuple[Array, Array, Array]:
+    """The same for a black box, by central differences: 1 + d (d + 1) points a start, all in one batch."""
+    n, d = position.shape
+    unit = np.eye(d)
+    pairs = [(i, j) for i in range(d) for j in range(i)]
+    offsets = np.concatenate(
+        [np.zeros((1, d)), unit, -unit] + [np.array([unit[i] + unit[j], -unit[i] - unit[j]]) for i, j in pairs]
+    )
+    points = position[:, None, :] + offsets[None] * steps[:, None, :]
+    log_prior, log_likelihood = log_densities(model, points.reshape(-1, d), loop)
+    f = (log_prior + log_likelihood).reshape(n, -1)
+    with np.errstate(invalid="ignore"):
+        centre, plus, minus = f[:, 0], f[:, 1 : d + 1], f[:, d + 1 : 2 * d + 1]
+        gradient = (plus - minus) / (2 * steps)
+        hessian = np.zeros((n, d, d))
+        hessian[:, range(d), range(d)] = (plus + minus - 2 * centre[:, None]) / steps**2
+        for k, (i, j) in enumerate(pairs):
+            both = f[:, 2 * d + 1 + 2 * k] + f[:, 2 * d + 2 + 2 * k]
+            mixed = both - plus[:, i] - minus[:, i] - plus[:, j] - minus[:, j] + 2 * centre
+            hessian[:, i, j] = hessian[:, j, i] = mixed / (2 * steps[:, i] * steps[:, j])
+    return centre, gradient, -hessian

@@ -1,0 +1,41 @@
+"""Weighted draws from a proposal: the raw material of importance sampling, with a defensive share of prior draws.
+
+The weight of a draw is prior x likelihood / proposal. With a share `defensive` of the draws taken from the prior and
+counted in the proposal's density, no weight can exceed likelihood / share (Hesterberg 1995, Owen & Zhou 2000): a mode that
+the proposal does not know, but the prior reaches, then shows as a few huge weights instead of not at all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zhat.model.model import Model
+from zhat.results.records import Array, Draws
+from zhat.sampling.backend.evaluation import log_densities, prior_positions
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.proposals import Proposal
+from zhat.seeding import Key
+
+
+def weighted_draws(model: Model, proposal: Proposal, n: int, key: Key, loop: Loop, defensive: float = 0.0) -> Draws:
+    """n draws from the (defended) proposal with log weights log prior + log likelihood - log proposal."""
+    n_prior = round(defensive * n)
+    position = proposal.draw(key.child("proposal").generator(), n - n_prior)
+    if n_prior:
+        position = np.concatenate([position, prior_positions(model, n_prior, key.child("defensive"))])
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    log_proposal = defended(proposal, position, log_prior, n_prior / n)
+    with np.errstate(invalid="ignore"):
+        log_weight = np.where(log_likelihood == -np.inf, -np.inf, log_prior + log_likelihood - log_proposal)
+    return Draws(position, log_likelihood, log_prior, n_drawn=n, log_weight=log_weight)
+
+
+def defended(proposal: Proposal, position: Array, log_prior: Array, share: float) -> Array:
+    """Log density of the proposal with a share of prior draws mixed in."""
+    # Prior draws may be infinitely far in the unconstrained space (a scale that underflows): no proposal reaches there.
+    reachable = np.isfinite(position).all(axis=1)
+    log_proposal = np.full(len(position), -np.inf)
+    log_proposal[reachable] = proposal.log_density(position[reachable])
+    if share == 0.0:
+        return log_proposal
+    return np.logaddexp(np.log1p(-share) + log_proposal, np.log(share) + log_prior)

@@ -1,0 +1,61 @@
+"""Independence Metropolis: propose from a Student t fitted to the present draws, wherever the point is now.
+
+When the fit is good, one accepted move forgets everything; when it is not, points in the target's tail stay where
+they are for long. `CrankNicolson` is this kernel with a leash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from zhat.model.model import Model
+from zhat.sampling.backend.backend import Backend
+from zhat.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Proposals from a multivariate t with the mean and covariance factor of the draws."""
+
+    degrees_of_freedom: int = 5
+    needs_gradient: ClassVar[bool] = False
+    needs_tuning: ClassVar[bool] = True
+    moves_parameters: ClassVar[bool] = False
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """There is nothing to scale."""
+        return 1.0
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """There is nothing to scale."""
+        return scale
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+        """Standard t draws, ready made, and acceptance uniforms."""
+        d = model.n_dimensions
+        nu = self.degrees_of_freedom
+        stretch = np.sqrt(0.5 * nu / rng.standard_gamma(0.5 * nu, (n_moves, n, 1)))
+        return {
+            "draw": rng.standard_normal((n_moves, n, d)) * stretch,
+            "log_uniform": log_uniforms(rng, n_moves, n),
+        }
+
+    def init(self, backend: Backend, state: State, beta: Any) -> State:
+        """No gradient."""
+        return no_gradient(backend, state)
+
+    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """One proposal and its verdict."""
+        xp = backend.xp
+        nu, d = self.degrees_of_freedom, state.position.shape[1]
+
+        def log_t(z: Any) -> Any:
+            return -0.5 * (nu + d) * xp.log1p(xp.sum(z * z, axis=1) / nu)
+
+        old = tuning.whiten(state.position)
+        position = tuning.place(noise["draw"])
+        correction = log_t(old) - log_t(noise["draw"])
+        return propose(backend, state, position, correction, noise["log_uniform"], beta)

@@ -1,0 +1,48 @@
+"""Random-walk Metropolis, shaped by the covariance of the present draws (Roberts, Gelman & Gilks 1997).
+
+Needs nothing but the density. Its steps shrink like d^(-1/2), so it takes of the order of d moves to forget where it
+was: the kernel of last resort, and the one that never surprises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from zhat.model.model import Model
+from zhat.sampling.backend.backend import Backend
+from zhat.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose, toward
+
+
+@dataclass(frozen=True)
+class RandomWalk:
+    """Gaussian steps with the covariance of the draws times a tuned scale."""
+
+    acceptance: float = 0.3
+    needs_gradient: ClassVar[bool] = False
+    needs_tuning: ClassVar[bool] = True
+    moves_parameters: ClassVar[bool] = False
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """The scaling of Roberts, Gelman & Gilks for a Gaussian target."""
+        return 2.38 / np.sqrt(n_dimensions)
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """Toward the goal acceptance."""
+        return toward(scale, acceptance, self.acceptance)
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+        """Steps and acceptance uniforms."""
+        d = model.n_dimensions
+        return {"step": rng.standard_normal((n_moves, n, d)), "log_uniform": log_uniforms(rng, n_moves, n)}
+
+    def init(self, backend: Backend, state: State, beta: Any) -> State:
+        """No gradient."""
+        return no_gradient(backend, state)
+
+    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """One proposal and its verdict."""
+        position = state.position + tuning.scale * tuning.shape(noise["step"])
+        return propose(backend, state, position, 0.0, noise["log_uniform"], beta)

@@ -1,0 +1,89 @@
+"""Tuning from weighted draws: where they are, how they are shaped; used by chains and populations alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zhat.results.records import Array
+from zhat.sampling.kernels._base import Tuning
+
+
+def fit_tuning(position: Array, weights: Array, scale: float) -> Tuning:
+    """Mean and covariance of weighted draws as a `Tuning`; see `Moments.tuning`."""
+    centre = position.mean(axis=0)
+    return Moments.of(position[None], weights[None], centre).tuning(centre, scale)
+
+
+class Moments(NamedTuple):
+    """Weighted sums of groups of draws about a common centre, leading axis K: sums over groups give those of several."""
+
+    weight: Array  # (K,)
+    squared_weight: Array  # (K,)
+    first: Array  # (K, d)
+    second: Array  # (K, d, d)
+
+    @staticmethod
+    def of(position: Array, weights: Array, centre: Array) -> Moments:
+        """The sums of these draws, (K, n, d) with weights (K, n)."""
+        centred = position - centre
+        with np.errstate(invalid="ignore", over="ignore"):
+            all_finite = np.isfinite(centred.sum())
+        if not all_finite:  # a draw at the edge of its support is infinitely far, and weighs nothing
+            usable = np.asarray(np.isfinite(centred).all(axis=2))
+            centred, weights = np.where(usable[..., None], centred, 0.0), np.where(usable, weights, 0.0)
+        weighted = centred * weights[..., None]
+        return Moments(
+            weights.sum(axis=1),
+            np.einsum("kn,kn->k", weights, weights),
+            (weights[:, None, :] @ centred)[:, 0],  # a fifth of the time of a sum over the middle axis
+            weighted.swapaxes(1, 2) @ centred,
+        )
+
+    def of_others(self) -> Moments:
+        """For each group the sums of all the other groups (its own, when it is alone)."""
+        k = len(self.weight)
+        others = np.ones((k, k)) - np.eye(k) if k > 1 else np.ones((1, 1))
+        return Moments(*((others @ field.reshape(k, -1)).reshape(field.shape) for field in self))
+
+    def tuning(self, centre: Array, scale: float) -> Tuning:
+        """Mean and covariance as a `Tuning`, each group's beside the others'.
+
+        The covariance is drawn toward its diagonal by d / (d + ESS), so that few draws in many dimensions still give a usable
+        shape; a coordinate that does not vary keeps a tiny width instead of none. A group without a possible draw to learn
+        from gets steps of unit size.
+        """
+        k, d = self.first.shape
+        known = self.weight > 0.0
+        weight = np.where(known, self.weight, 1.0)
+        offset = self.first / weight[:, None]
+        covariance = self.second / weight[:, None, None] - offset[:, :, None] * offset[:, None, :]
+        ess = weight**2 / np.where(known, self.squared_weight, 1.0)
+        shrink = d / (d + ess) if d > 1 else np.zeros(k)
+        variance = np.einsum("kii->ki", covariance)
+        floor = np.maximum(1e-20, 1e-12 * variance.max(axis=1, initial=0.0))
+        variance = np.where(known[:, None], np.maximum(variance, floor[:, None]), 1.0)
+        covariance = (1.0 - shrink)[:, None, None] * covariance
+        np.einsum("kii->ki", covariance)[...] = variance
+        return tuning_in_blocks(centre + offset, covariance, scale)
+
+
+def tuning_of(mean: Array, covariance: Array, scale: float) -> Tuning:
+    """A `Tuning` of one block from a mean and a covariance."""
+    return tuning_in_blocks(mean[None], covariance[None], scale)
+
+
+def tuning_in_blocks(mean: Array, covariance: Array, scale: float) -> Tuning:
+    """A `Tuning` of several blocks from means (K, d) and covariances (K, d, d), made definite if rounding left them otherwise."""
+    spread = np.sqrt(np.einsum("kii->ki", covariance))
+    correlation = covariance / (spread[:, :, None] * spread[:, None, :])
+    jitter = 0.0
+    while True:
+        try:
+            factor = np.linalg.cholesky(correlation + jitter * np.eye(mean.shape[1]) if jitter else correlation)
+            break
+        except np.linalg.LinAlgError:
+            jitter = max(10.0 * jitter, 1e-12)
+    factor = spread[:, :, None] * factor
+    return Tuning(mean, factor, np.linalg.inv(factor), np.float64(scale))

@@ -1,0 +1,1 @@
+"""Nested sampling: live points, a rising threshold, draws above it."""

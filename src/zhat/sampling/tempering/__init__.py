@@ -1,0 +1,1 @@
+"""The path from prior to posterior, and the populations and chains that follow it."""

@@ -1,0 +1,53 @@
+"""What methods share for one model: its modes, prior draws and posterior draws, each made once, on demand.
+
+Also the place where evaluations are counted (`loop`), so that a method never keeps books of its own.
+"""
+
+from __future__ import annotations
+
+from zhat.model.model import Model
+from zhat.results.records import Draws
+from zhat.sampling.backend.evaluation import prior_draws
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.chains.posterior import Chains, run_chains
+from zhat.sampling.importance.modes import Modes, Search, find_modes, many_starts
+from zhat.sampling.kernels._base import Kernel
+from zhat.seeding import Key
+
+
+class Workbench:
+    """Lazily made, kept for the methods that run on one model with one key."""
+
+    def __init__(self, model: Model, key: Key, loop: Loop) -> None:
+        self.model = model
+        self.loop = loop
+        self._key = key.child("workbench")
+        self._prior: Draws | None = None
+        self._modes: Modes | None = None
+        self._posterior: Chains | None = None
+
+    def prior(self) -> Draws:
+        """Draws from the prior with their likelihoods: starting points, and a first look (fewer for a costly black box)."""
+        if self._prior is None:
+            n = 256 if self.model.is_black_box else 1024
+            self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
+        return self._prior
+
+    def modes(self) -> Modes:
+        """The posterior's modes that a search from many prior draws finds."""
+        if self._modes is None:
+            search = Search(n_starts=many_starts(self.model))
+            self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop, search)
+        return self._modes
+
+    def posterior(self) -> Chains:
+        """Chains of posterior draws, with their R-hat and effective number."""
+        if self._posterior is None:
+            self._posterior = run_chains(self.model, self._key.child("posterior"), self.loop)
+        return self._posterior
+
+    def chains(self, key: Key, n_chains: int, n_draws: int, kernel: Kernel | None) -> Chains:
+        """The shared chains when these are what is asked for; else chains of this number, length and kernel, from this key."""
+        if kernel is None and (n_chains, n_draws) == (8, 1000):
+            return self.posterior()
+        return run_chains(self.model, key, self.loop, n_chains=n_chains, n_draws=n_draws, kernel=kernel)

@@ -1,0 +1,205 @@
+"""All subsets of covariates: evidences of every model, probabilities, and which covariates matter.
+
+The family is one model whose data hold a mask of zeros and ones, one for each covariate that may be left out: the likelihood
+multiplies the coefficients by it. An excluded coefficient keeps its proper prior and has no effect, which leaves the evidence
+unchanged, so that all 2^p models are one likelihood and one prior, and importance sampling at their modes goes through in a few
+compiled calls. Models whose weights refuse (Pareto k, effective sample, no peak) are run one by one through the front door.
+
+    family = Subsets(model, ("age", "income", ...), mask="mask")
+    result = family.enumerate(seed=1)
+    result.inclusion, result.top(5)
+    family.search(seed=1)            # 2^20 models and more: walks over models (`spaces.search`)
+    zhat.jump(family, seed=1)   # reversible jump over models and parameters together (`spaces.jump`)
+
+*When it lies.* Every model's peak is climbed from the origin, one each. The most probable models are climbed again from draws of
+the prior, and the verdict says so when that ends elsewhere; for posteriors of several modes use `zhat.comparing.compare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+
+from zhat.comparing.averaging import posterior_draws
+from zhat.errors import BadInput, BadType
+from zhat.methods._base import check_count
+from zhat.missed_mass.other_peaks import LOOKED_AT, modes_status
+from zhat.model.model import Model
+from zhat.numerics.model_weights import probabilities
+from zhat.results.estimate import Evidence, Status
+from zhat.results.records import Array
+from zhat.run.distribution.executors import opened
+from zhat.run.many_models import run_models
+from zhat.run.repeats import nan_status
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.families import Peaks, importance_of_all
+from zhat.seeding import Key, check_seed
+from zhat.spaces.search import SubsetSearch, search_subsets
+from zhat.spaces.subset_results import SubsetEvidences, model_name
+from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
+
+MOST = 16  # covariates: 65,536 models
+# A suspect model that holds less than this hardly moves any answer.
+NEGLIGIBLE = 1e-3
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """The family of all subsets of `covariates` of a model whose `data` is a dictionary with a mask."""
+
+    model: Model
+    covariates: tuple[str, ...]
+    mask: str = "mask"
+
+    def __post_init__(self) -> None:
+        """Check that the model has such a mask."""
+        object.__setattr__(self, "covariates", tuple(self.covariates))
+        if not isinstance(self.model, Model):
+            raise BadType(f"Subsets(model=...): give a Model, not a {type(self.model).__name__}.")
+        if self.model.is_black_box:
+            raise BadInput(f"Subsets: {self.model.name!r} is a black box; its subsets cannot be run together.")
+        data = self.model.data
+        if not isinstance(data, Mapping) or self.mask not in data:
+            raise BadInput(f"Subsets: the model's data must be a dictionary with an entry {self.mask!r} of zeros and ones.")
+        if np.shape(data[self.mask]) != (len(self.covariates),):
+            raise BadInput(
+                f"Subsets: the mask has shape {np.shape(data[self.mask])} for {len(self.covariates)} covariates; it needs one "
+                "entry each."
+            )
+
+    def at(self, included: Sequence[str] | Array) -> Model:
+        """One model of the family: the named covariates, or a mask."""
+        if isinstance(included, np.ndarray):
+            mask = included.astype(np.float64)
+        else:
+            unknown = [name for name in included if name not in self.covariates]
+            if unknown:
+                raise BadInput(f"Subsets.at(): no covariate {unknown[0]!r}; there are {', '.join(self.covariates)}.")
+            mask = np.array([float(name in included) for name in self.covariates])
+        data = {**self.model.data, self.mask: mask}
+        return self.model.with_data(data, name=model_name(self.covariates, mask), data_id=self.model.data_id)
+
+    def enumerate(
+        self,
+        *,
+        prior: Callable[[Array], float] | None = None,
+        n_draws: int = 12_000,
+        seed: int | None = None,
+        progress: bool | None = None,
+        executor: Executor | str | None = None,
+        workers: int | None = None,
+    ) -> SubsetEvidences:
+        """Evidences of all subsets.
+
+        Parameters
+        ----------
+        prior : callable, optional
+            Unnormalised prior probability of a mask (0 and 1 per covariate); all alike by default.
+        n_draws : int
+            Weighted draws for every model.
+        executor, workers
+            Where the models that have to be run one by one are run, as in `evidence`; the digits are the same everywhere.
+        """
+        p = len(self.covariates)
+        if p > MOST:
+            raise BadInput(
+                f"{p} covariates are {2**p:,} models, too many to enumerate (at most {MOST} covariates): use search()."
+            )
+        check_count("Subsets.enumerate", "n_draws", n_draws, 500, "Pareto k and the error need draws to look at")
+        masks = all_masks(p)
+        chances = prior_of(masks, prior, "Subsets.enumerate")
+        key = Key(check_seed(seed)).child("subsets")
+        loop = Loop(None, progress, "subsets")
+        found = importance_of_all(self.model, self.mask, masks, n_draws, key.child("all"), loop)
+        log_z, se = found.log_evidence.copy(), found.se.copy()
+        moments = [found.mean.copy(), found.mean_se.copy(), found.variance.copy()]
+        refused = ~found.peaks.climbed | (found.ess < MIN_ESS) | (found.pareto_k >= MAX_PARETO_K)
+        refined = tuple(int(i) for i in np.flatnonzero(refused))
+        seeds = {i: int(key.child("one", i).generator().integers(2**63)) for i in refined}
+        asked = {str(i): (self.at(masks[i]), seeds[i], 1) for i in refined}
+        with opened(executor, workers) as where:
+            runs = run_models(asked, None, progress, None, where)
+        suspect = []
+        for i, run in zip(refined, runs.values(), strict=True):
+            log_z[i], se[i] = run.log_evidence, np.nan if run.error is None else run.error
+            for array, value in zip(moments, moments_of(run), strict=True):
+                array[i] = value
+            if not run.status.is_ok:
+                suspect.append(i)
+        loop.done()
+        p_of = probabilities(np.where(np.isnan(log_z), -np.inf, log_z), chances)
+        status = self._verdict(masks, p_of, suspect, found.peaks, key.child("look"), loop)
+        mean, mean_se, variance = moments
+        arrays = (masks, log_z, se, chances, mean, mean_se, variance)
+        return SubsetEvidences(self.covariates, *arrays, refined, tuple(suspect), status)
+
+    def search(
+        self,
+        *,
+        prior: Callable[[Array], float] | None = None,
+        n_chains: int = 32,
+        n_moves: int | None = None,
+        n_refined: int = 64,
+        n_draws: int = 4000,
+        seed: int | None = None,
+        progress: bool | None = None,
+    ) -> SubsetSearch:
+        """Walk over the models by adding, deleting and swapping covariates; for families too large to enumerate.
+
+        Parameters
+        ----------
+        prior : callable, optional
+            Unnormalised prior probability of a mask (0 and 1 per covariate); all alike by default.
+        n_chains : int
+            Walks, from models of all sizes; their agreement is the error.
+        n_moves : int, optional
+            Moves of each walk, a quarter of which is thrown away; 60 for each covariate by default, and 1,500 at least.
+        n_refined : int
+            Models whose evidence is refined by importance sampling, the most probable ones first.
+        n_draws : int
+            Weighted draws for each of them.
+        """
+        return search_subsets(self, prior, n_chains, n_moves, n_refined, n_draws, check_seed(seed), progress)
+
+    def _verdict(self, masks: Array, p: Array, suspect: list[int], peaks: Peaks, key: Key, loop: Loop) -> Status:
+        status = Status.ok()
+        doubtful = [i for i in suspect if p[i] >= NEGLIGIBLE]
+        if doubtful:
+            names = ", ".join(model_name(self.covariates, masks[i]) for i in doubtful[:5])
+            sentence = f"the evidence of {len(doubtful)} models that count is in doubt ({names}); run these with another method."
+            status = status.and_(Status.suspect("suspect-models", sentence))
+        best = np.argsort(-p, kind="stable")[:LOOKED_AT]
+        status = status.and_(modes_status(self, masks[best], peaks.some(best), key, loop))
+        return status.and_(nan_status(loop.n_nan))
+
+
+def all_masks(p: int) -> Array:
+    """Every mask of p covariates, in the order of binary numbers, the first covariate lowest."""
+    return ((np.arange(2**p)[:, None] >> np.arange(p)) & 1).astype(np.float64)
+
+
+def prior_of(masks: Array, prior: Callable[[Array], float] | None, who: str) -> Array:
+    """Prior probabilities of these models, summing to one."""
+    chances = np.ones(len(masks)) if prior is None else np.array([float(prior(mask)) for mask in masks])
+    if not (np.isfinite(chances).all() and (chances >= 0.0).all() and chances.sum() > 0.0):
+        raise BadInput(f"{who}(prior=...): it must give a finite number, not negative, for every mask.")
+    return np.asarray(chances / chances.sum())
+
+
+def moments_of(run: Evidence) -> tuple[Array, Array, Array]:
+    """Posterior means, their errors and variances from the draws of a run; NaN where it left none."""
+    try:
+        draws = posterior_draws(run)
+    except BadInput:
+        unknown = np.full(run.n_dimensions, np.nan)
+        return unknown, unknown, unknown
+    log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
+    share = np.exp(log_weight - log_weight.max())
+    alive = share > 0.0
+    share, position = share[alive] / share[alive].sum(), draws.position[alive]
+    mean = share @ position
+    squared = (position - mean) ** 2
+    return mean, np.sqrt((share * share) @ squared), share @ squared

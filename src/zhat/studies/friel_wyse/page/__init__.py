@@ -1,0 +1,1 @@
+"""The study's page: figures, notes, running text."""

@@ -1,0 +1,1 @@
+"""The samplers of Friel & Wyse (2012) as they describe them."""

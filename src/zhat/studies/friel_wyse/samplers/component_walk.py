@@ -1,0 +1,76 @@
+"""The review's Metropolis sampler of section 4.2: one coefficient after another, steps that widen toward the prior.
+
+    theta_j' ~ N(theta_j, 1 / (beta^exponent x precision)),      precision tau_p = 2,
+
+so that at beta = 1 the step has standard deviation 2^(-1/2), whatever the posterior's is (here about 0.12: one step in six is
+taken), and at the ladder's first rung that of the prior: exponent = log(tau / tau_p) / log(beta_1). Nothing is tuned, nothing is
+shaped by draws. One move goes once through the coefficients and so costs a likelihood for each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from zhat.model.model import Model
+from zhat.sampling.backend.backend import Backend
+from zhat.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose
+
+
+@dataclass(frozen=True)
+class ComponentWalk:
+    """Gaussian steps of one coordinate at a time.
+
+    In reduced runs the first coordinates stand still. How many is an argument of the compiled sweep, so that one program serves
+    all of them: the tuning's `scale`, which this kernel has no other use for, is one more than their number.
+    """
+
+    precision: float = 2.0
+    exponent: float = 0.0
+    needs_gradient: ClassVar[bool] = False
+    needs_tuning: ClassVar[bool] = False
+    moves_parameters: ClassVar[bool] = False
+
+    def first_scale(self, n_dimensions: int) -> float:
+        """All coordinates move."""
+        return 1.0
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """There is nothing to tune."""
+        return scale
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+        """A step and a uniform for every coordinate."""
+        d = model.n_dimensions
+        return {"step": rng.standard_normal((n_moves, d, n)), "log_uniform": log_uniforms(rng, n_moves, d, n)}
+
+    def init(self, backend: Backend, state: State, beta: Any) -> State:
+        """No gradient."""
+        return no_gradient(backend, state)
+
+    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+        """Once through the coordinates that are free."""
+        xp = backend.xp
+        n, d = state.position.shape
+        size = 1.0 / xp.sqrt(beta**self.exponent * self.precision)
+        held = xp.asarray(tuning.scale - 1.0).astype(int)
+
+        def one(carry: Any) -> Any:
+            j, state, chance, n_bad, bad = carry
+            there = state.position + (size * noise["step"][j])[:, None] * (xp.arange(d) == j)
+            state, info = propose(backend, state, there, 0.0, noise["log_uniform"][j], beta)
+            worse = xp.asarray(info.n_bad) > 0
+            return j + 1, state, chance + info.acceptance, n_bad + info.n_bad, xp.where(worse, info.bad_position, bad)
+
+        none = xp.asarray(0)
+        first = (held, state, xp.zeros(n), none, state.position[0])
+        _, state, chance, n_bad, bad = backend.repeat(d - held, one, first)
+        return state, Info(chance / (d - held), (d - held) * n, 0, n_bad, bad)
+
+
+def exponent_for(tau: float, first_rung: float, precision: float = 2.0) -> float:
+    """The review's alpha: steps as wide as the prior at the first rung above it."""
+    return math.log(tau / precision) / math.log(first_rung)

@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("seeding",),
     ("model",),
     ("results",),
-    ("sampling.state", "sampling.target"),
+    ("sampling.state", "sampling.target", "sampling.observer"),
     ("sampling.backend",),
     ("sampling.kernels",),
     ("sampling.tempering",),
@@ -56,8 +56,6 @@ EXCEPTIONS = {
     ("model", "run"): "Model.check is where a user looks; checking draws from the prior, so it lives above sampling",
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
     ("results", "report"): "notebooks ask the object for its HTML",
-    ("sampling.tempering", "missed_mass"): "to be mended: samplers know nothing of who watches them",
-    ("sampling.chains", "missed_mass"): "to be mended: samplers know nothing of who watches them",
     ("sampling.chains", "verdicts"): "to be mended",
     ("missed_mass", "verdicts"): "to be mended",
     ("missed_mass", "spaces"): "to be mended",
@@ -90,7 +88,9 @@ NOT_KERNELS = {"tuning", "defaults"}
 
 FORBIDDEN_MODULES = {"pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "random"}
 # Who may all the same, and why.
-ALLOWED_MODULES = {("run.distribution.travel", "cloudpickle"): "functions go to the user's own workers in memory, never to a file"}
+ALLOWED_MODULES = {
+    ("run.distribution.travel", "cloudpickle"): "functions go to the user's own workers in memory, never to a file"
+}
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64", "PCG64", "Philox", "default_rng"}
 
 

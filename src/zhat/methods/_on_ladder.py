@@ -51,7 +51,7 @@ class OnLadder(Method):
         """See `Method`."""
         kernels = kernels_for(model, self.kernels)
         outliers = Outliers(model)
-        run = run_ladder(model, self.chains, self.schedule, kernels, key.child("ladder"), bench.loop, outliers=outliers)
+        run = run_ladder(model, self.chains, self.schedule, kernels, key.child("ladder"), bench.loop, observer=outliers.watch)
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)

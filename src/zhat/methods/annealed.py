@@ -44,6 +44,7 @@ from zhat.sampling.backend.evaluation import prior_draws, with_parameters
 from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.defaults import check_kernels, kernels_for
+from zhat.sampling.observer import Observer
 from zhat.sampling.tempering.lineages import Walk, walk
 from zhat.sampling.tempering.path_survey import PathSurvey, Plan, pilot, untuned_plan
 from zhat.sampling.tempering.population import Moves
@@ -114,7 +115,7 @@ class AIS(Method):
 
     def _run(self, model: Model, key: Key, loop: Loop, finished: list[PathRun]) -> Estimate:
         outliers = Outliers(model)
-        plan, trial = self.prepare(model, key, loop, finished, outliers)
+        plan, trial = self.prepare(model, key, loop, finished, outliers.watch)
         start = prior_draws(model, self.n_particles, key.child("prior"), loop)
         run = walk(model, plan, start, self.n_particles // 2, key.child("walk"), loop)
         weights = Weights.of(run.log_weights)
@@ -158,11 +159,11 @@ class AIS(Method):
     # -- what is fixed before the lineages start ------------------------------------------------------------------------
 
     def prepare(
-        self, model: Model, key: Key, loop: Loop, finished: list[PathRun] | None = None, outliers: Outliers | None = None
+        self, model: Model, key: Key, loop: Loop, finished: list[PathRun] | None = None, observer: Observer | None = None
     ) -> tuple[Plan, Walk | None]:
         """The ladder with its kernels and tuning; and the trial walk with half the rungs, if there was one.
 
-        Whatever is complete on the way is added to `finished`. `scouts` look at the pilot.
+        Whatever is complete on the way is added to `finished`. The `observer` sees the pilot's rungs.
         """
         kernels = kernels_for(model, self.kernels)
         if self.kernels is None and not kernels[0].needs_tuning:  # Gibbs sweeps need no other kernel in reserve
@@ -174,7 +175,7 @@ class AIS(Method):
             return untuned_plan(given, kernels[0], self.n_sweeps), trial
         loop.tick(f"pilot of {self.n_pilot} particles")
         schedule = self.schedule if given is None else None
-        path = pilot(model, kernels, self.n_pilot, self.pilot_moves, schedule, key.child("pilot"), loop, outliers)
+        path = pilot(model, kernels, self.n_pilot, self.pilot_moves, schedule, key.child("pilot"), loop, observer)
         if finished is not None:
             finished.append(path.run)
         if self.schedule is not None:

@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
 from zhat.missed_mass.mode_check import mode_check
-from zhat.missed_mass.outliers import MANY_IF_SHARP, Outliers
+from zhat.missed_mass.outliers import MANY_IF_SHARP, Outliers, how_many
 from zhat.model.model import Model, Offer
 from zhat.numerics.ordinates import ordinates
 from zhat.results.estimate import Diagnostic, Estimate, Status
@@ -48,7 +48,7 @@ from zhat.results.records import Array, Draws, OrdinateRun
 from zhat.sampling.backend.evaluation import log_densities, with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.ordinates import central_points, coverage_check, ordinate_estimate, point_of, tail_indices
-from zhat.sampling.chains.posterior import Chains, run_chains
+from zhat.sampling.chains.posterior import N_STARTS, Chains, run_chains
 from zhat.sampling.chains.transitions import (
     Columns,
     Independent,
@@ -109,8 +109,10 @@ class ChibJeliazkov(Method):
         loop = bench.loop
         blocks = self._columns(model)
         total = self.n_pilot + self.n_draws
-        outliers = Outliers(model, MANY_IF_SHARP)
-        chains = run_chains(model, key.child("chains"), loop, self.n_chains, self.n_warmup, total, outliers=outliers)
+        outliers, n_starts = Outliers(model, MANY_IF_SHARP), max(N_STARTS, how_many(model))
+        chains = run_chains(
+            model, key.child("chains"), loop, self.n_chains, self.n_warmup, total, observer=outliers.watch, n_starts=n_starts
+        )
         pilot, kept = _split(chains, self.n_chains, self.n_pilot, model.n_dimensions)
         rng = key.child("point").generator()
         points = central_points(pilot.position, rng)

@@ -112,7 +112,7 @@ class SMC(Method):
             self.waste_free,
             key.child("path"),
             bench.loop,
-            watch=outliers.watch,
+            observer=outliers.watch,
         )
         if not run.complete:
             assert bench.loop.stopped is not None

@@ -28,7 +28,9 @@ OTHERS, OTHERS_IN_FEW, TOO_MANY = 7, 3, 50
 def walk(model: Model, outliers: Outliers, key: Key, loop: Loop, until: float = 1.0) -> PathRun:
     """A quick population from the prior, watched by scouts."""
     steps, moves, kernels = AdaptiveESS(0.5), Moves(0.3, 2, 20), kernels_for(model, gibbs=False)
-    return run_along_path(model, how_many(model), 4, steps, kernels, moves, False, key, loop, watch=outliers.watch, until=until)
+    return run_along_path(
+        model, how_many(model), 4, steps, kernels, moves, False, key, loop, observer=outliers.watch, until=until
+    )
 
 
 def run_more_populations(model: Model, first: PathRun, outliers: Outliers, key: Key, loop: Loop, many: int = MANY) -> None:

@@ -15,14 +15,13 @@ cost more than the walk: it has no scouts.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws
 from zhat.sampling.kernels._base import Tuning
 from zhat.sampling.kernels.tuning import fit_tuning
+from zhat.sampling.observer import RungView
 from zhat.sampling.tempering.schedules import tempered
 
 # Scouts kept from a rung, and in all (with half as many, modes in twenty and thirty dimensions were missed in silence again).
@@ -44,30 +43,6 @@ CHEAP_DATA = 50_000
 MORE, FEW_DIMENSIONS, MANY_DIMENSIONS = 3.0, 10, 100
 
 
-class Crowd(Protocol):
-    """The points of a rung, (m, n, d), n in equal blocks; their densities, (m, n); and what shaped the moves of each block."""
-
-    @property
-    def position(self) -> Array:
-        """Unconstrained coordinates."""
-        ...
-
-    @property
-    def log_prior(self) -> Array | None:
-        """Log prior density; without it nothing stands out."""
-        ...
-
-    @property
-    def log_likelihood(self) -> Array:
-        """Log likelihood."""
-        ...
-
-    @property
-    def tuning(self) -> Tuning | None:
-        """The frame of the rung."""
-        ...
-
-
 class Outliers:
     """Collects points while a walk goes on; above `many` dimensions the highest of every rung, even if it hardly stands apart."""
 
@@ -76,7 +51,7 @@ class Outliers:
         self._many = many
         self._kept: list[tuple[Array, Array, Array, Array]] = []
 
-    def watch(self, beta: float, rung: Crowd, choice: object = None) -> None:
+    def watch(self, beta: float, rung: RungView, choice: object = None) -> None:
         """Look at a rung after its moves."""
         if rung.log_prior is None:
             return

@@ -162,7 +162,7 @@ def sandwich(
         if simulate is not None:
             model, truth = _simulated(model, simulate, key.child("simulate"))
         outliers = Outliers(model)
-        plan, _ = method.prepare(model, key.child("plan"), loop, outliers=outliers)
+        plan, _ = method.prepare(model, key.child("plan"), loop, observer=outliers.watch)
         n = method.n_particles
         start = prior_draws(model, n, key.child("prior"), loop)
         way_up = walk(model, plan, start, n // 2, key.child("up"), loop)

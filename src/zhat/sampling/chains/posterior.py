@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from zhat.errors import BadInput
-from zhat.missed_mass.outliers import Outliers, how_many
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
 from zhat.numerics.series import effective_sample_size, r_hat
@@ -22,13 +21,14 @@ from zhat.sampling.kernels._base import Kernel, State
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.tuning import fit_tuning
+from zhat.sampling.observer import Observer
 from zhat.sampling.tempering.population import Moves, run_along_path
 from zhat.sampling.tempering.schedules import AdaptiveESS
 from zhat.sampling.tempering.sweep import sweep
 from zhat.seeding import Key
 
 AT_ONCE = 25
-# Particles that find the chains their starts, if nobody looks at them for more.
+# Particles of the tempered population that finds the chains their starts.
 N_STARTS = 1000
 
 
@@ -50,19 +50,19 @@ def run_chains(
     n_warmup: int = 200,
     n_draws: int = 1000,
     kernel: Kernel | None = None,
-    outliers: Outliers | None = None,
+    observer: Observer | None = None,
+    n_starts: int = N_STARTS,
 ) -> Chains:
     """Posterior draws from `n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away.
 
-    `scouts` look at the walk from the prior that finds the chains their starts.
+    A tempered population of `n_starts` particles finds the chains their starts; the `observer` sees its rungs.
     """
     if n_chains < 2 or n_draws < 4 or n_warmup < 0:
         raise BadInput(f"n_chains={n_chains}, n_draws={n_draws}, n_warmup={n_warmup}: needs 2 chains of 4 draws at least.")
     kernel = kernel or (CrankNicolson() if model.is_black_box else HMC())
     kernels: tuple[Kernel, ...] = (CrankNicolson(),) if model.is_black_box else (CrankNicolson(), HMC())
     walk = key.child("path")
-    n, watch = (N_STARTS, None) if outliers is None else (max(N_STARTS, how_many(model)), outliers.watch)
-    path = run_along_path(model, n, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 40), False, walk, loop, watch=watch)
+    path = run_along_path(model, n_starts, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 40), False, walk, loop, observer=observer)
     final = path.final
     assert final is not None and final.log_weight is not None
     rng = key.child("start").generator()

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model
 from zhat.numerics.resampling import one_in_columns, systematic_in_rows
 from zhat.results.records import Array, Draws, PathRun
@@ -30,6 +29,7 @@ from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.kernels._base import Kernel, State, Tuning
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.sampling.kernels.tuning import Moments
+from zhat.sampling.observer import Observer
 from zhat.sampling.tempering.gibbs_ladder import gibbs_rungs
 from zhat.sampling.tempering.ladder_settings import ChainRung, LadderChains
 from zhat.sampling.tempering.population import KernelChoice, Start, increments, move_until_forgotten
@@ -50,11 +50,11 @@ def run_ladder(
     key: Key,
     loop: Loop,
     first: Draws | None = None,
-    outliers: Outliers | None = None,
+    observer: Observer | None = None,
 ) -> PathRun:
     """Run all chains from the prior to the posterior; stopped by budget or Ctrl-C, return the rungs that were finished.
 
-    `first` are the chains' draws from the prior, `n_kept` of each, if there are some already. `scouts` look at every rung.
+    `first` are the chains' draws from the prior, `n_kept` of each, if there are some already. The `observer` sees every rung.
     """
     m, n, d = chains.n_kept, chains.n_chains, model.n_dimensions
     choice = KernelChoice(kernels, [kernel.first_scale(d) for kernel in kernels])
@@ -84,8 +84,8 @@ def run_ladder(
             loop.stage(f"{words}  mean log likelihood {np.mean(rung.log_likelihood):.4g}", share)
             choice.rung += 1
             rung = _next_rung(model, chains, rung, betas[-1], beta, choice, key.child("rung", len(betas)), loop)
-            if outliers is not None:
-                outliers.watch(beta, rung)
+            if observer is not None:
+                observer(beta, rung, choice)
             arrive(beta, rung)
     except Stopped:
         pass

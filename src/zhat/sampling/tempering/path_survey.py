@@ -11,16 +11,17 @@ so that K rungs at equal distances give sd(log w)^2 = Lambda^2 / K where kernels
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model
 from zhat.results.records import Array, PathRun
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Kernel, Tuning
 from zhat.sampling.kernels.tuning import fit_tuning, tuning_in_blocks
-from zhat.sampling.tempering.population import KernelChoice, Moves, Rung, run_along_path
+from zhat.sampling.observer import Observer, RungView
+from zhat.sampling.tempering.population import Moves, run_along_path
 from zhat.sampling.tempering.schedules import ON_SUPPORT, AdaptiveESS, Schedule
 from zhat.seeding import Key
 
@@ -137,23 +138,23 @@ def pilot(
     schedule: Schedule | None,
     key: Key,
     loop: Loop,
-    outliers: Outliers | None = None,
+    observer: Observer | None = None,
 ) -> PathSurvey:
     """Send a small resampled population along the path (on rungs of its own, without a schedule) and draw the map.
 
-    `scouts` look at every rung.
+    The `observer` sees every rung.
     """
     seen: list[Station] = []
 
-    def watch(beta: float, rung: Rung, choice: KernelChoice) -> None:
+    def watch(beta: float, rung: RungView, choice: Any = None, /) -> None:
         position = rung.position[-1]
         kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
         seen.append(_station(beta, position, np.ones(len(position)), kernel, scale))
-        if outliers is not None:
-            outliers.watch(beta, rung)
+        if observer is not None:
+            observer(beta, rung, choice)
 
     steps = schedule or AdaptiveESS(0.6)
-    run = run_along_path(model, n_particles, 4, steps, kernels, moves, False, key, loop, watch=watch)
+    run = run_along_path(model, n_particles, 4, steps, kernels, moves, False, key, loop, observer=watch)
     if not run.complete:
         assert loop.stopped is not None
         raise loop.stopped

@@ -13,7 +13,6 @@ A few particles that steps which suit the rest do not move would fall behind uns
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -28,6 +27,7 @@ from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.kernels._base import Kernel, State, Tuning
 from zhat.sampling.kernels.tuning import Moments
+from zhat.sampling.observer import Observer
 from zhat.sampling.tempering.schedules import Schedule, progress_of
 from zhat.sampling.tempering.stragglers import idleness_after, move_stragglers
 from zhat.sampling.tempering.sweep import Swept, sweep
@@ -122,14 +122,14 @@ def run_along_path(
     key: Key,
     loop: Loop,
     resample: bool = True,
-    watch: Callable[[float, Rung, KernelChoice], None] | None = None,
+    observer: Observer | None = None,
     until: float = 1.0,
 ) -> PathRun:
     """A population from the prior to the posterior: sequential Monte Carlo, or annealed importance sampling.
 
     With `keep_all` every state of the moves counts as a draw of its rung (waste-free, Dau & Chopin 2022); otherwise only
     the last one does. Without `resample` every particle keeps its own lineage and gathers its own weight (Neal 2001), which
-    is in the final draws. `watch` is shown every rung after its moves. Stopped by budget or Ctrl-C, or once it has come as far
+    is in the final draws. The `observer` sees every rung after its moves. Stopped by budget or Ctrl-C, or once it has come as far
     as `until`, it returns the rungs that it finished.
     """
     if keep_all and not resample:
@@ -164,8 +164,8 @@ def run_along_path(
             rng = key.child("rung", len(betas)).generator()
             islands = _islands(rung, log_weights, weights, n_particles, n_islands, rng if resample else None)
             rung = move_until_forgotten(model, islands, beta, choice, moves, rng, loop, keep_all)
-            if watch is not None:
-                watch(beta, rung, choice)
+            if observer is not None:
+                observer(beta, rung, choice)
             # Only the last rung's points are wanted: those of a hundred rungs in a hundred dimensions would be a gigabyte.
             rungs[-1] = rungs[-1]._replace(position=np.empty(0), log_prior=np.empty(0), tuning=None)
             rungs.append(rung)

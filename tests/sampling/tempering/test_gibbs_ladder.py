@@ -55,7 +55,7 @@ def assert_same(one, two):
 
 
 @pytest.mark.parametrize(
-    ("climb", "schedule"),
+    ("chains", "schedule"),
     [
         (
             LadderChains(200, 6, Moves(0.3, 5, 60), 4),

@@ -44,7 +44,7 @@ def by_hand(**more):
     fields = {
         "log_likelihood": np.log([1.0, 2.0, 3.0, 5.0, 8.0, 9.0]),
         "n_alive": np.array([4, 3, 4, 3, 2, 1]),
-        "eves": np.array([0, 1, 2, 3, 2, 2]),
+        "ancestors": np.array([0, 1, 2, 3, 2, 2]),
         "n_live": 4,
         "threshold": np.log([2.0]),
         "n_survivors": np.array([2]),
@@ -76,7 +76,7 @@ def test_shares_are_likelihood_times_trapezoid_mass():
     assert value == pytest.approx(np.log(terms.sum()), abs=1e-12)
 
 
-def test_the_genealogical_error_is_the_spread_of_the_eves_shares():
+def test_the_genealogical_error_is_the_spread_of_the_ancestors_shares():
     run = by_hand()
     shares = evidence_shares(run)
     by_ancestor = np.array([shares[0], shares[1], shares[2] + shares[4] + shares[5], shares[3]])
@@ -256,7 +256,7 @@ def test_a_record_survives_storage_and_can_be_read_again(tmp_path):
     result, _ = estimate("E3a", n_live=200)
     back = zhat.Evidence.load(result.save(tmp_path / "nested.json"))
     assert isinstance(back.record, NestedRun)
-    for name in ("log_likelihood", "n_alive", "eves", "threshold", "insertion_rank", "memory"):
+    for name in ("log_likelihood", "n_alive", "ancestors", "threshold", "insertion_rank", "memory"):
         np.testing.assert_array_equal(getattr(back.record, name), getattr(result.record, name))
     np.testing.assert_array_equal(back.record.final.position, result.record.final.position)
     assert back.record.complete is True

@@ -170,7 +170,7 @@ def test_what_cannot_be_read_is_refused_with_a_sentence():
     [
         (lambda: LadderChains(n_chains=0), BadInput, "needs a chain"),
         (lambda: LadderChains(n_chains=30, n_islands=7), BadInput, "multiple"),
-        (lambda: zhat.PowerPosterior(chains=5), BadType, "give Climb"),
+        (lambda: zhat.PowerPosterior(chains=5), BadType, "give LadderChains"),
         (lambda: zhat.PowerPosterior(schedule=10), BadType, "give a schedule"),
         (lambda: zhat.PowerPosterior(rule="trapezoid"), BadType, "give a rule"),
         (lambda: zhat.PowerPosterior(kernels=()), BadInput, "at least one kernel"),

@@ -140,7 +140,7 @@ def broken():
 
 
 @pytest.mark.parametrize("name", ["random walk", "slice"])
-@pytest.mark.parametrize("world", [0, 1], ids=["compiled", "black box"])
+@pytest.mark.parametrize("backend", [0, 1], ids=["compiled", "black box"])
 def test_a_nan_met_by_a_move_is_raised_with_its_point(name, backend):
     kernel, scale = KERNELS[name]
     model, position, loop = broken()[backend], np.zeros((40, 3)), Loop(progress=False)

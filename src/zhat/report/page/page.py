@@ -105,7 +105,7 @@ def report_page(
         "nav", tag("ul", *(tag("li", tag("a", name, href=f"#{id_}")) for id_, name, _ in sections)), aria_label="contents"
     )
     body = [tag("section", tag("h2", name), *parts, id=id_) for id_, name, parts in sections]
-    css = resources.files("zhat").joinpath("report", "style.css").read_text(encoding="utf-8")
+    css = resources.files("zhat").joinpath("report", "page", "style.css").read_text(encoding="utf-8")
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

@@ -32,8 +32,8 @@ def page(study: Study) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
         tag("title", title),
-        style(_css("zhat.report", "style.css")),
-        style(_css("zhat.studies.friel_wyse", "page.css")),
+        style(_css("zhat.report.page", "style.css")),
+        style(_css("zhat.studies.friel_wyse.page", "page.css")),
     )
     top = tag("header", tag("h1", title), tag("p", prose.LEAD, class_="question"), _contents(study))
     body = tag("body", top, tag("main", *sections))

@@ -13,14 +13,7 @@ from scipy import stats
 import zhat
 from zhat import zoo
 from zhat.errors import BadInput, BadType
-from zhat.methods.nested import (
-    ExpectedMass,
-    NestedSampling,
-    SimulatedMass,
-    evidence_shares,
-    genealogical_se,
-    insertion_scores,
-)
+from zhat.methods.nested import ExpectedMass, NestedSampling, SimulatedMass
 from zhat.numerics.logspace import log_mean_exp
 from zhat.numerics.nested import log_evidence, log_volumes
 from zhat.results.estimate import Level
@@ -37,6 +30,7 @@ from zhat.sampling.nested.run import (
 )
 from zhat.sampling.tempering.population import Moves
 from zhat.seeding import Key
+from zhat.verdicts.nested import evidence_shares, genealogical_se, insertion_scores
 
 
 def by_hand(**more):
@@ -44,7 +38,7 @@ def by_hand(**more):
     fields = {
         "log_likelihood": np.log([1.0, 2.0, 3.0, 5.0, 8.0, 9.0]),
         "n_alive": np.array([4, 3, 4, 3, 2, 1]),
-        "eves": np.array([0, 1, 2, 3, 2, 2]),
+        "ancestors": np.array([0, 1, 2, 3, 2, 2]),
         "n_live": 4,
         "threshold": np.log([2.0]),
         "n_survivors": np.array([2]),
@@ -256,7 +250,7 @@ def test_a_record_survives_storage_and_can_be_read_again(tmp_path):
     result, _ = estimate("E3a", n_live=200)
     back = zhat.Evidence.load(result.save(tmp_path / "nested.json"))
     assert isinstance(back.record, NestedRun)
-    for name in ("log_likelihood", "n_alive", "eves", "threshold", "insertion_rank", "memory"):
+    for name in ("log_likelihood", "n_alive", "ancestors", "threshold", "insertion_rank", "memory"):
         np.testing.assert_array_equal(getattr(back.record, name), getattr(result.record, name))
     np.testing.assert_array_equal(back.record.final.position, result.record.final.position)
     assert back.record.complete is True

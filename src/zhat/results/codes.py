@@ -1,7 +1,7 @@
 """Every code that a verdict may carry: at which level, who raises it, what it means, and what to do.
 
 `Status.suspect` and `Status.failed` take codes from this table and refuse others, and `docs/trust.md` shows it (`zhat methods
---codes-into docs/trust.md`). A file that was written by another version may hold a code that is not here: it loads as it is, because
+--codes --into docs/trust.md`). A file that was written by another version may hold a code that is not here: it loads as it is, because
 a stored `Reason` is text.
 
 The table stands beside `Status`, on the ground floor of results, and not in `verdicts/`: the constructor of a status must know it.

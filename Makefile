@@ -38,6 +38,7 @@ demo: $(USABLE)
 
 docs: $(READY)
 	@$(BIN)/zhat methods --into README.md docs/methods.md
+	@$(BIN)/zhat methods --codes --into docs/trust.md
 	@$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --write-all --builder html docs site
 	@echo "open site/index.html"
 

@@ -80,12 +80,14 @@ def test_a_misspelt_method_is_answered_with_the_nearest():
 
 @pytest.mark.parametrize("method", [3, zhat.SMC, {"name": "smc"}], ids=["number", "class", "dict"])
 def test_a_method_is_a_method_or_its_name(method):
-    with pytest.raises(BadType, match=r"method is a \w+: give a method such as SMC\(\), or its name, one of ais"):
+    with pytest.raises(BadType, match=r"method is a \w+: give a method such as zhat.SMC\(\), or its name, one of ais"):
         zhat.evidence(model(), method)
 
 
 def test_a_model_comes_first():
-    with pytest.raises(BadType, match=r"evidence\(\) takes a Model first, not a function: Model\(log_likelihood, prior\)"):
+    with pytest.raises(
+        BadType, match=r"evidence\(\) takes a zhat.Model first, not a function: give zhat.Model\(log_likelihood, prior"
+    ):
         zhat.evidence(lambda p: 0.0, QUICK)
 
 

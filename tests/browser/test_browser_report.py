@@ -11,6 +11,7 @@ import pytest
 import zhat
 from zhat import zoo
 from zhat.comparing.sensitivity import Sensitivity
+from zhat.results.estimate import Reason
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\"'><svg onload=alert(2)>" + "w" * 200)
 
@@ -20,7 +21,7 @@ def page(tmp_path_factory) -> Path:
     """Hostile names everywhere that a user's words can come."""
     one = zhat.evidence(zoo.example("E8s-none").model, "importance", seed=1, repeats=3, progress=False)
     two = zhat.evidence(zoo.example("E8s-slope").model, "smc", seed=2, progress=False)
-    bad = zhat.Status.suspect(HOSTILE[0], HOSTILE[1])
+    bad = zhat.Status(zhat.Level.SUSPECT, (Reason(HOSTILE[0], HOSTILE[1]),))
     runs = [
         dataclasses.replace(one, model=HOSTILE[0], method=HOSTILE[1]),
         dataclasses.replace(two, model=HOSTILE[1], settings={HOSTILE[2]: HOSTILE[0], "x": [HOSTILE[1]]}),

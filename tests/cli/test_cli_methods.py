@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from zhat.cli import main
-from zhat.cli.commands.methods import BEGIN, END, markdown_table
+from zhat.cli.commands.methods import BEGIN, BEGIN_CODES, END, markdown_codes, markdown_table
 from zhat.cli.terminal import one_line, printable, table
 from zhat.methods._base import registry
+from zhat.results.codes import TABLE
 
 
 def test_every_method_has_a_line_with_its_needs_and_use(capsys):
@@ -42,6 +46,25 @@ def test_a_file_without_markers_is_left_alone(tmp_path, capsys):
     assert main(["methods", "--into", str(file)]) == 2
     assert "goes between two lines" in capsys.readouterr().err
     assert file.read_text() == "mine"
+
+
+def test_codes_of_verdicts_are_listed_with_what_to_do(capsys, tmp_path):
+    assert main(["methods", "--codes"]) == 0
+    out = capsys.readouterr().out
+    assert all(code.name in out for code in TABLE)
+    assert main(["methods", "--codes", "--json"]) == 0
+    assert [code["name"] for code in json.loads(capsys.readouterr().out)["codes"]] == [code.name for code in TABLE]
+    file = tmp_path / "page.md"
+    file.write_text(f"a\n{BEGIN_CODES}\n{END}\nb\n")
+    assert main(["methods", "--codes", "--into", str(file)]) == 0
+    assert file.read_text() == f"a\n{BEGIN_CODES}\n\n{markdown_codes()}\n\n{END}\nb\n"
+
+
+def test_the_table_of_codes_on_the_page_about_trust_is_up_to_date():
+    page = (Path(__file__).parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert page.count(BEGIN_CODES) == page.count(END) == 1
+    shown = page.split(BEGIN_CODES)[1].split(END)[0].strip()
+    assert shown == markdown_codes(), "docs/trust.md is out of date: run `make docs`"
 
 
 def test_columns_line_up_and_the_last_is_folded():

@@ -12,7 +12,8 @@ import zhat
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY
 from zhat.errors import BadInput, BadType
 from zhat.numerics.model_weights import difference_df, probabilities
-from zhat.results.estimate import Cost, Kind, Repeat, Status
+from zhat.results.estimate import Kind, Repeat, Status
+from zhat.results.records import Cost
 
 
 def made(log_z, se=0.01, name="m", data="d", status=None, df=math.inf, kind=Kind.SAMPLING):

@@ -13,14 +13,7 @@ from scipy import stats
 import zhat
 from zhat import zoo
 from zhat.errors import BadInput, BadType
-from zhat.methods.nested import (
-    ExpectedMass,
-    NestedSampling,
-    SimulatedMass,
-    evidence_shares,
-    genealogical_se,
-    insertion_scores,
-)
+from zhat.methods.nested import ExpectedMass, NestedSampling, SimulatedMass
 from zhat.numerics.logspace import log_mean_exp
 from zhat.numerics.nested import log_evidence, log_volumes
 from zhat.results.estimate import Level
@@ -37,6 +30,7 @@ from zhat.sampling.nested.run import (
 )
 from zhat.sampling.tempering.population import Moves
 from zhat.seeding import Key
+from zhat.verdicts.nested import evidence_shares, genealogical_se, insertion_scores
 
 
 def by_hand(**more):

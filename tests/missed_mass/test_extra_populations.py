@@ -1,4 +1,4 @@
-"""Populations that are sent only to look, where one would not meet a narrow mode."""
+"""Extra populations from the prior, where one would not meet a narrow mode."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -6,7 +6,8 @@ import numpyro.distributions as dist
 import pytest
 
 from zhat import Budget, Model, evidence, zoo
-from zhat.missed_mass.extra_populations import OTHERS, extra_populations, run_more_populations, walk
+from zhat.missed_mass.effort import EFFORT
+from zhat.missed_mass.extra_populations import extra_outliers, run_extra_populations, run_population
 from zhat.missed_mass.outliers import Outliers
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
@@ -17,13 +18,13 @@ def ball(d):
 
 
 @pytest.mark.parametrize("d", [20, 51])
-def test_nobody_is_sent_where_one_population_is_enough_or_each_is_dear(d):
+def test_there_are_none_where_one_population_suffices_or_each_is_expensive(d):
     loop = Loop(progress=False)
-    assert extra_populations(ball(d), Key(1), loop) is None
+    assert extra_outliers(ball(d), EFFORT, Key(1), loop) is None
     assert loop.n_likelihood == 0
 
 
-def test_others_go_half_of_the_way_and_are_watched():
+def test_extra_populations_temper_half_of_the_way_and_are_watched():
     model, loop = ball(25), Loop(progress=False)
     seen = []
 
@@ -33,15 +34,17 @@ def test_others_go_half_of_the_way_and_are_watched():
             super().watch(beta, rung, choice)
 
     outliers = Watching(model)
-    first = walk(model, outliers, Key(1), loop)
+    first = run_population(model, outliers, EFFORT, Key(1), loop)
     assert first.complete
     here, spent = len(seen), loop.n_likelihood
-    run_more_populations(model, first, outliers, Key(2), loop)
+    run_extra_populations(model, first, outliers, EFFORT, Key(2), loop)
     betas = np.array(seen[here:])
     half = first.betas[len(first.betas) // 2]
-    assert (np.diff(betas) < 0).sum() == OTHERS - 1
-    assert betas.max() >= half and np.sort(betas)[-OTHERS - 1] < half  # each stops at its first rung from there on
-    assert loop.n_likelihood - spent < 0.83 * OTHERS * spent
+    assert (np.diff(betas) < 0).sum() == EFFORT.extra_populations - 1
+    assert (
+        betas.max() >= half and np.sort(betas)[-EFFORT.extra_populations - 1] < half
+    )  # each stops at its first rung from there on
+    assert loop.n_likelihood - spent < 0.83 * EFFORT.extra_populations * spent
 
 
 def test_a_budget_spent_by_them_leaves_the_run_and_says_unchecked():

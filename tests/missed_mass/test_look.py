@@ -1,4 +1,4 @@
-"""Modes that are easily lost: idle particles are set moving, and importance sampling asks particles from the prior."""
+"""Modes that are easily lost, and what the look for missed mass finds of them."""
 
 from dataclasses import replace
 
@@ -8,9 +8,11 @@ import numpyro.distributions as dist
 import pytest
 
 from zhat import Budget, Laplace, Model, evidence, zoo
-from zhat.missed_mass.coverage_check import check_coverage
-from zhat.missed_mass.mode_check import _visited, more_than
-from zhat.missed_mass.outliers import how_many
+from zhat.missed_mass.effort import EFFORT, SHARP
+from zhat.missed_mass.finding import Answer, Finding, Progress, SecondEstimate
+from zhat.missed_mass.look import look_for_missed_mass
+from zhat.missed_mass.mode_check import unvisited_share
+from zhat.missed_mass.witnesses import Proposed
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Level, Status
 from zhat.results.records import Draws
@@ -19,6 +21,7 @@ from zhat.sampling.importance.modes import Mode, different
 from zhat.sampling.importance.proposals import Mixture, StudentT
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.seeding import Key
+from zhat.verdicts.missed_mass import missed_mass_status
 
 
 @pytest.mark.slow
@@ -79,13 +82,14 @@ def test_draws_are_held_against_the_modes_where_they_should_stand(n_there, is_ok
     modes = tuple(Mode(np.array([at, 0.0]), 0.0, np.eye(2), 0.0, True) for at in (0.0, 20.0))
     position = rng.standard_normal((2000, 2))
     position[1000:, 0] += 20.0
-    exact = Draws(position, np.zeros(2000), np.zeros(2000), 2000, np.log(np.repeat([0.98, 0.02], 1000)))
+    zero, log_weight = np.zeros(2000), np.log(np.repeat([0.98, 0.02], 1000))
+    exact = Draws(position=position, log_prior=zero, log_likelihood=zero, n_drawn=2000, log_weight=log_weight)
     visitors = rng.standard_normal((1000, 2))
     visitors[:n_there, 0] += 20.0
-    status, share = _visited(modes, exact, visitors, 0.002)
-    assert status.is_ok == is_ok
+    share = unvisited_share(modes, exact, visitors, EFFORT)
     assert share == pytest.approx(0.0 if is_ok else 0.02 - n_there / 1000, abs=0.003)
-    assert _visited(modes, exact, visitors, 0.02)[0].is_ok, "it does not matter for a larger error"
+    assert Finding(Answer(0.0, 0.002), unvisited_share=share).is_unvisited != is_ok
+    assert not Finding(Answer(0.0, 0.02), unvisited_share=share).is_unvisited, "it does not matter for a larger standard error"
 
 
 def test_laplace_asks_no_particles_where_that_would_be_dear():
@@ -107,51 +111,24 @@ def test_particles_from_the_prior_say_which_modes_a_proposal_misses(covered, lev
     loop, proposal = Loop(progress=False), _shared(covered)
     draws = weighted_draws(model, proposal, 4000, Key(1), loop, 0.0)
     weights = Weights.of(draws.log_weight)
-    status, seen, modes = check_coverage(model, proposal, 0.0, weights, draws.log_weight, Key(2), loop)
-    print(status, seen)
-    assert status.level is level
-    assert modes or level is Level.OK
+    answer, witnesses = Answer(float(weights.log_mean), float(weights.log_mean_se)), Proposed(proposal, draws, weights, 0.0)
+    finding = look_for_missed_mass(model, answer, witnesses, SHARP, Key(2), loop)
+    status = missed_mass_status(finding)
+    print(status, finding.diagnostics)
+    assert status.level is level and finding.coverage_check is Progress.DONE
+    assert finding.new_modes or level is Level.OK
     if level is Level.SUSPECT:
-        assert status.reasons[0].code == "missed-mode" and seen["huge_share_particles"] > 0.2
+        assert status.reasons[0].code == "missed-mode" and finding.coverage.population > 0.2
 
 
-def test_fewer_particles_are_asked_where_likelihoods_are_dear():
-    cheap = zoo.example("E8").model
-    assert how_many(cheap) == 2000
-    in_many = [Model(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([d]).to_event(1)}) for d in (10, 20, 30, 50, 100)]
-    assert [how_many(model) for model in in_many] == [2000, 4000, 6000, 4000, 2000]
-
-    def with_rows(n):
-        return Model(lambda p, y: jnp.sum(y) * p["x"], {"x": dist.Normal(0.0, 1.0)}, data=np.zeros(n))
-
-    assert [how_many(with_rows(n)) for n in (50_000, 100_000, 1_000_000)] == [2000, 1000, 400]
-    assert how_many(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0)})) == 400
-
-
-SEEN = {"from_mode_log_evidence": -1.0, "from_mode_se": 0.02, "from_mode_pareto_k": 0.2}
-
-
-@pytest.mark.parametrize(
-    ("log_evidence", "seen", "is_ok"),
-    [
-        (-1.02, SEEN, True),
-        (-1.7, SEEN, False),
-        (-0.3, SEEN, True),  # an unbiased estimate may well be low: only what lies above proves something
-        (-1.7, {**SEEN, "from_mode_pareto_k": 0.9}, True),
-        (-14.0, {**SEEN, "from_mode_pareto_k": 0.9}, False),  # Markov's inequality needs no variance
-        (-14.0, {"mode_check": "not done"}, True),
-    ],
-)
-def test_what_was_found_at_the_modes_stands_against_an_answer(log_evidence, seen, is_ok):
-    assert more_than(log_evidence, 0.02, seen).is_ok == is_ok
-
-
-def test_the_default_hears_what_importance_sampling_found_when_smc_does_not(monkeypatch):
-    # Importance finds a mode with half of the mass, still refuses, and SMC knows nothing of it: the default must not be ok.
+def test_the_default_compares_what_importance_sampling_found_with_smc(monkeypatch):
+    # Importance sampling finds a mode with half of the mass and is still in doubt, and SMC misses it: the default must not be ok.
     model = zoo.example("E8").model
     found = evidence(model, seed=0, progress=False)
     doubt = Status.suspect("missed-peak", "it missed a peak.")
-    first = replace(found, status=doubt, diagnostics={**found.diagnostics, **SEEN, "from_mode_log_evidence": found.log_evidence})
+    at_modes = SecondEstimate(found.log_evidence, 0.02, 0.2)
+    diagnostics = {**found.diagnostics, **Finding(Answer(found.log_evidence, 0.02), at_modes=at_modes).diagnostics}
+    first = replace(found, status=doubt, diagnostics=diagnostics)
     second = replace(found, method="smc", log_evidence=found.log_evidence - 0.7, log_evidence_se=0.02)
     answers = iter([first, second])
 

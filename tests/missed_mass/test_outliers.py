@@ -1,4 +1,4 @@
-"""Scouts: who stands apart from the crowd is kept, and a mode that died out on the way is found from them."""
+"""Outlying points of a run are kept, and a mode that was lost on the way is found from them."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,8 @@ import numpy as np
 import numpyro.distributions as dist
 
 from zhat import Budget, Model, evidence, zoo
-from zhat.missed_mass.outliers import IN_ALL, OF_A_RUNG, Outliers
+from zhat.missed_mass.effort import EFFORT
+from zhat.missed_mass.outliers import Outliers
 from zhat.sampling.kernels.tuning import tuning_in_blocks
 
 CHEAP = zoo.example("E8").model
@@ -23,22 +24,22 @@ def _normal(position):
     return -0.5 * np.sum(position**2, axis=1)
 
 
-def test_those_who_stand_apart_are_kept():
+def test_outlying_points_are_kept():
     outliers = Outliers(CHEAP)
     crowd = _crowd(3)
     # The target of a crowd of normals is normal; three stand on a peak of their own.
     log_prior = _normal(crowd)
     log_prior[:3] = 0.0
-    outliers.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
+    outliers.keep(0.5, crowd, log_prior, np.zeros(len(crowd)))
     kept = outliers.draws
     assert kept is not None and len(kept.position) == 3
     assert (kept.position > 8.0).all()
 
 
-def test_where_nobody_stands_apart_there_are_no_scouts():
+def test_where_no_point_is_outlying_none_is_kept():
     outliers, crowd = Outliers(CHEAP), _crowd(0)
     for _ in range(20):
-        outliers.look(0.0, crowd, _normal(crowd), np.zeros(len(crowd)))
+        outliers.keep(0.0, crowd, _normal(crowd), np.zeros(len(crowd)))
     assert outliers.draws is None
 
 
@@ -47,14 +48,14 @@ def test_of_many_rungs_the_highest_are_kept():
     for height in (1.0, 9.0, 7.0, 5.0):
         log_prior = _normal(crowd)
         log_prior[:20] = height
-        outliers.look(0.5, crowd, log_prior, np.zeros(len(crowd)))
+        outliers.keep(0.5, crowd, log_prior, np.zeros(len(crowd)))
     kept = outliers.draws
-    assert kept is not None and len(kept.position) == IN_ALL
-    np.testing.assert_array_equal(kept.log_prior, np.repeat([9.0, 7.0, 5.0], OF_A_RUNG))
+    assert kept is not None and len(kept.position) == EFFORT.outliers_in_all
+    np.testing.assert_array_equal(kept.log_prior, np.repeat([9.0, 7.0, 5.0], EFFORT.outliers_of_a_rung))
 
 
 def test_every_block_of_a_rung_is_seen_in_its_own_frame():
-    # Two states each of two islands' chains, far from each other; in each island's frame nobody stands apart but one.
+    # Two states each of two islands' chains, far from each other; in each island's frame only one is outlying.
     rng = np.random.default_rng(3)
     position = rng.standard_normal((2, 400, 3)) + np.repeat([0.0, 50.0], 200)[:, None]
     log_prior = -0.5 * np.sum((position - np.repeat([0.0, 50.0], 200)[:, None]) ** 2, axis=2)
@@ -72,19 +73,19 @@ def test_points_of_no_density_and_too_few_are_passed_over():
     none_left = np.full(40, -np.inf)
     none_left[:6] = 0.0
     for frame in (None, tuning_in_blocks(np.zeros((1, 3)), np.eye(3)[None], 1.0)):
-        outliers.look(0.3, crowd, np.zeros(40), none_left, frame)
+        outliers.keep(0.3, crowd, np.zeros(40), none_left, frame)
         assert outliers.draws is None
     outliers.watch(0.3, _Rung(crowd[None], None, np.zeros((1, 40)), None))
     assert outliers.draws is None
 
 
-def test_an_impossible_point_is_no_scout():
+def test_a_point_of_zero_likelihood_is_no_outlier():
     crowd = _crowd(1)
     log_likelihood = np.zeros(len(crowd))
     log_likelihood[1] = -np.inf
     crowd[2] = np.inf
     outliers = Outliers(CHEAP)
-    outliers.look(0.3, crowd, np.where(np.arange(len(crowd)) == 0, 5.0, _normal(crowd)), log_likelihood)
+    outliers.keep(0.3, crowd, np.where(np.arange(len(crowd)) == 0, 5.0, _normal(crowd)), log_likelihood)
     assert outliers.draws is not None
     np.testing.assert_array_equal(outliers.draws.position, crowd[:1])
 
@@ -96,16 +97,16 @@ class _Rung(NamedTuple):
     tuning: Any
 
 
-def test_black_boxes_have_no_scouts():
+def test_black_boxes_have_no_outliers():
     outliers = Outliers(Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([3]).to_event(1)}))
-    outliers.look(0.0, _crowd(1), np.zeros(2000), np.zeros(2000))
+    outliers.keep(0.0, _crowd(1), np.zeros(2000), np.zeros(2000))
     assert outliers.draws is None
 
 
 def test_a_mode_that_dies_out_on_the_way_is_not_missed_in_silence():
     """In twenty dimensions a narrow mode with half of the mass holds a thousandth of it half way: this run misses it by 0.6 nats.
 
-    Without scouts it is ok, as are two of nested sampling's first six.
+    Without outlying points it is ok, as are two of nested sampling's first six.
     """
     example = zoo.example("unequal-modes-20")
     found = evidence(example.model, "nested", seed=4, progress=False)
@@ -113,7 +114,7 @@ def test_a_mode_that_dies_out_on_the_way_is_not_missed_in_silence():
 
 
 def test_importance_sampling_learns_the_modes_that_its_check_finds():
-    """On the same model five of the first six runs were ok and 0.7 nats low without scouts."""
+    """On the same model five of the first six runs were ok and 0.7 nats low without outlying points."""
     example = zoo.example("unequal-modes-20")
     found = evidence(example.model, seed=0, progress=False)
     assert found.status.is_ok and found.method == "importance"

@@ -17,8 +17,8 @@ import pytest
 
 from zhat.errors import BadInput, BadType, CorruptFile
 from zhat.results.codec import from_plain, to_plain
-from zhat.results.estimate import Cost, Evidence, Kind, Reason, Repeat, Status
-from zhat.results.records import Draws, PathRun
+from zhat.results.estimate import Evidence, Kind, Level, Reason, Repeat, Status
+from zhat.results.records import Cost, Draws, PathRun
 from zhat.results.storage import MARK, SCHEMA, check_save_path, load_evidence, save_evidence
 
 RNG = np.random.default_rng(3)
@@ -56,11 +56,15 @@ def path_run(n: int = 6) -> PathRun:
     )
 
 
+# A code that the table of codes does not have: files of other versions may.
+OF_ANOTHER_VERSION = Status(Level.SUSPECT, (Reason("ess", "Few draws: take more."),))
+
+
 def evidence(**changes: object) -> Evidence:
     result = Evidence(
         log_evidence=-310.12829,
         log_evidence_se=0.1 + 0.2,
-        status=Status.suspect("pareto-k", "k is 0.8: use SMC.").and_(Status.suspect("ess", "Few draws: take more.")),
+        status=Status.suspect("pareto-k", "k is 0.8: use SMC.").and_(OF_ANOTHER_VERSION),
         kind=Kind.SAMPLING,
         degrees_of_freedom=math.inf,
         no_se_because=None,
@@ -81,7 +85,7 @@ def evidence(**changes: object) -> Evidence:
         cost=Cost(10**12, 5, 0, 1.25, 0.5),
         seed=2**64 - 1,
         versions={"zhat": "0.1.0"},
-        repeats=(Repeat(-310.0, None, Status.ok()), Repeat(math.nan, 0.2, Status.failed("nan", "No."))),
+        repeats=(Repeat(-310.0, None, Status.ok()), Repeat(math.nan, 0.2, Status.failed("budget", "No."))),
         why_this_method="asked for",
     )
     return dataclasses.replace(result, **changes)

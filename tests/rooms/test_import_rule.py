@@ -56,10 +56,6 @@ EXCEPTIONS = {
     ("model", "run"): "Model.check is where a user looks; checking draws from the prior, so it lives above sampling",
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
     ("results", "report"): "notebooks ask the object for its HTML",
-    ("sampling.chains", "verdicts"): "to be mended",
-    ("missed_mass", "verdicts"): "to be mended",
-    ("missed_mass", "spaces"): "to be mended",
-    ("verdicts", "spaces"): "to be mended",
     ("sampling.kernels", "sampling.tempering"): "to be mended: target",
     ("sampling.importance", "sampling.chains"): "to be mended",
 }
@@ -70,6 +66,9 @@ ONLY = {
     "compile_cache": set(),
     "citations": set(),
 }
+
+# Of `results`, rooms inside `sampling` import the records alone: samplers know nothing of verdicts or evidences.
+OF_RESULTS = "results.records"
 
 # What a room may take from outside, beyond the standard library.
 OUTSIDE = {
@@ -171,6 +170,11 @@ def sees_too_much(i: Import) -> bool:
     return room(i.importer) in ONLY and room(i.imported) not in ONLY[room(i.importer)] | {room(i.importer)}
 
 
+def judges(i: Import) -> bool:
+    """Whether a sampler imports more of `results` than the records."""
+    return i.importer.startswith("sampling.") and room(i.imported) == "results" and i.imported != OF_RESULTS
+
+
 def neighbours(i: Import) -> bool:
     for where in INDEPENDENT:
         inside = i.importer.startswith(f"{where}.") and i.imported.startswith(f"{where}.")
@@ -194,6 +198,11 @@ def test_rooms_import_only_from_floors_below():
 def test_some_rooms_see_less():
     broken = [i for i in IMPORTS if i.ours and sees_too_much(i)]
     assert not broken, complaints(broken, "that room is kept apart")
+
+
+def test_samplers_know_nothing_of_verdicts():
+    broken = [i for i in IMPORTS if i.ours and judges(i)]
+    assert not broken, complaints(broken, f"samplers leave records: of results they import {OF_RESULTS} alone")
 
 
 def test_methods_and_kernels_do_not_import_each_other():
@@ -284,6 +293,8 @@ def is_forbidden(i: Import) -> bool:
         ("methods.x", "from zhat.methods.smc import SMC", neighbours),
         ("methods.x", "from zhat.methods import smc", neighbours),
         ("sampling.kernels.x", "from zhat.sampling.kernels.hmc import HMC", neighbours),
+        ("sampling.tempering.x", "from zhat.results.estimate import Status", judges),
+        ("sampling.chains.x", "from zhat.results import codes", judges),
         ("x", "import pickle", is_forbidden),
     ],
 )
@@ -299,10 +310,11 @@ def test_breaches_are_seen(name, code, rule):
         ("methods.x", "from zhat.methods._base import Method"),
         ("sampling.kernels.x", "from zhat.sampling.kernels._base import State"),
         ("sampling.tempering.x", "from zhat.sampling.kernels.hmc import HMC"),
+        ("sampling.tempering.x", "from zhat.results.records import PathRun"),
     ],
 )
 def test_what_is_allowed_passes(name, code):
-    assert not any(goes_up(i) or sees_too_much(i) or neighbours(i) for i in imports_of(name, ast.parse(code), False))
+    assert not any(goes_up(i) or sees_too_much(i) or neighbours(i) or judges(i) for i in imports_of(name, ast.parse(code), False))
 
 
 @pytest.mark.parametrize(

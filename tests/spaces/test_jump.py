@@ -181,7 +181,7 @@ def test_a_pilot_that_lies_is_found_out(lines):
     lying = {**pilots, "E8": replace(pilots["E8"], log_evidence=pilots["E8"].log_evidence + 0.7)}
     result = zhat.jump(pair, pilots=lying, seed=1, **QUICK)
     assert any(reason.code == "pilots-disagree" for reason in result.status.reasons)
-    doubtful = {**pilots, "E8": replace(pilots["E8"], status=zhat.Status.suspect("x", "it may be wrong."))}
+    doubtful = {**pilots, "E8": replace(pilots["E8"], status=zhat.Status.suspect("pareto-k", "it may be wrong."))}
     assert any(reason.code == "pilot" for reason in zhat.jump(pair, pilots=doubtful, seed=1, **QUICK).status.reasons)
 
 

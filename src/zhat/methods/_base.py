@@ -1,6 +1,7 @@
 """What a method is, and how methods are found.
 
-A method is a frozen dataclass of settings with a name, what it needs of a model, what to cite, and one verb:
+A method is a frozen dataclass of settings with a name, what it needs of a model, what to cite, which look for missed mass it makes,
+and one verb:
 
     @dataclass(frozen=True)
     class PriorMean(Method):
@@ -8,6 +9,7 @@ A method is a frozen dataclass of settings with a name, what it needs of a model
         needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS})
         cites: ClassVar[tuple[str, ...]] = ("robert2009",)
         when: ClassVar[str] = "the prior is not much wider than the posterior"
+        look: ClassVar[Look] = Look.from_modes()
         n_draws: int = 100_000
 
         def run(self, model, bench, key): ...
@@ -28,9 +30,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zhat.errors import BadInput, BadType
+from zhat.missed_mass.finding import Answer
+from zhat.missed_mass.look import Look, look_for_missed_mass
+from zhat.missed_mass.witnesses import Witnesses
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Estimate
+from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
+from zhat.verdicts.missed_mass import after_look
 
 if TYPE_CHECKING:
     from zhat.sampling.workbench import Workbench
@@ -38,16 +45,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """Frozen settings of one way to estimate the evidence."""
+    """Frozen settings of one way to estimate the evidence.
+
+    Attributes
+    ----------
+    name : str
+        On the command line.
+    needs : frozenset of Offer
+        What a model must offer.
+    cites : tuple of str
+        Keys of what to cite.
+    when : str
+        When to use it, for the tables.
+    look : Look
+        Which look for missed mass its runs make, or why none.
+    """
 
     name: ClassVar[str]
     needs: ClassVar[frozenset[Offer]]
     cites: ClassVar[tuple[str, ...]]
     when: ClassVar[str]
+    look: ClassVar[Look]
 
     @abstractmethod
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
-        """Estimate log Z, with its error and a verdict on both."""
+        """Estimate log Z, with its standard error and a verdict on both."""
+
+    def checked(self, model: Model, estimate: Estimate, witnesses: Witnesses, key: Key, loop: Loop) -> Estimate:
+        """The estimate after this method's look for missed mass; one without a standard error, or with one of zero, as it is."""
+        if not estimate.log_evidence_se:
+            return estimate
+        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
+        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key, loop))
 
     def read(self, record: object) -> Estimate:
         """The estimate from a record that is there already, for methods that can (see `zhat.read`)."""

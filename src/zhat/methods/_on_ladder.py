@@ -1,4 +1,4 @@
-"""What power posteriors and stepping stones have in common: chains that climb from the prior to the posterior, read by a sum."""
+"""What power posteriors and stepping stones share: chains on a ladder of rungs from the prior to the posterior, read by a sum."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from zhat.errors import BadType
 from zhat.methods._base import Method
-from zhat.missed_mass.mode_check import mode_check
+from zhat.missed_mass.look import Look
 from zhat.missed_mass.outliers import Outliers
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Estimate
 from zhat.sampling.backend.evaluation import with_parameters
@@ -25,7 +26,7 @@ from zhat.verdicts.tempered import unfinished
 
 @dataclass(frozen=True)
 class OnLadder(Method):
-    """Chains climb a ladder of rungs; `read` makes an estimate of the record."""
+    """Chains pass a ladder of rungs; `read` makes an estimate of the record."""
 
     chains: LadderChains = field(default_factory=LadderChains)
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.8))
@@ -33,14 +34,15 @@ class OnLadder(Method):
     mode_check: bool = True
 
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    look: ClassVar[Look] = Look.from_modes()
 
     def __post_init__(self) -> None:
         """Check the settings."""
         owner = type(self).__name__
         if not isinstance(self.chains, LadderChains):
-            raise BadType(f"{owner}(chains={self.chains!r}): give LadderChains(n_chains=..., n_kept=...).")
+            raise BadType(f"{owner}(chains={self.chains!r}): give zhat.settings.LadderChains(n_chains=400, n_kept=10).")
         if not hasattr(self.schedule, "next_beta"):
-            raise BadType(f"{owner}(schedule={self.schedule!r}): give a schedule such as PowerLadder(40, 5.0).")
+            raise BadType(f"{owner}(schedule={self.schedule!r}): give a schedule such as zhat.schedules.PowerLadder(40, 5.0).")
         check_kernels(owner, self.kernels)
 
     @abstractmethod
@@ -50,15 +52,13 @@ class OnLadder(Method):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
         kernels = kernels_for(model, self.kernels)
-        outliers = Outliers(model)
+        outliers = Outliers(model, self.look.effort)
         run = run_ladder(model, self.chains, self.schedule, kernels, key.child("ladder"), bench.loop, observer=outliers.watch)
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)
         estimate = self.read(run)
         assert run.final is not None
-        if self.mode_check and estimate.log_evidence_se:
-            found = (estimate.log_evidence, estimate.log_evidence_se)
-            seen = mode_check(model, run.final, *found, key.child("mode"), bench.loop, outliers=outliers.draws)
-            estimate = estimate.doubted(*seen)
+        if self.mode_check:
+            estimate = self.checked(model, estimate, Sampled(run.final, outliers.draws), key.child("mode"), bench.loop)
         return replace(estimate, record=replace(run, final=with_parameters(model, run.final)))

@@ -3,39 +3,41 @@
     log w = sum_k (beta_{k+1} - beta_k) log L(theta_k),      Z = E[w],      0 = beta_0 < beta_1 < ... < beta_K = 1,
 
 where theta_0 is drawn from the prior and theta_k comes from theta_{k-1} by moves that leave prior x likelihood^beta_k
-invariant (Neal 2001). It is importance sampling whose proposal is the whole walk, so Z is unbiased however badly the moves mix:
+invariant (Neal 2001). It is importance sampling whose proposal is the whole path, so Z is unbiased however badly the moves mix:
 poor mixing shows as uneven weights. Needs prior draws and a likelihood; any ladder (`schedule`), any kernels, several sweeps a
 rung. Where the model has tempered full conditionals, Gibbs sweeps are the moves.
 
-*Unbiased* holds only if ladder and tuning do not look at the lineages. A pilot of `n_pilot` resampled particles goes first and
-measures the path's length Lambda; a trial with half the rungs and half the lineages then tells how uneven the weights are;
+*Unbiased* holds only if ladder and tuning do not depend on the lineages. A pilot of `n_pilot` resampled particles runs first and
+measures the path's length Lambda; a trial with half the rungs and half the lineages then shows how uneven the weights are;
 and the ladder gets as many rungs at equal distances as bring the variance of log w down to `log_weight_variance`. Pilot and trial
-are not used for the answer. A ladder that is given (`PowerLadder(100, 5)`, as in the review) is used as it is.
+are not used for the answer. A ladder that is given (`zhat.schedules.PowerLadder(100, 5)`, as in Friel & Wyse 2012) is used as it is.
 
-*A lower bound in expectation.* Since Z is unbiased, log Z comes out low on average, by half the squared error: the result says
+*A lower bound in expectation.* Since Z is unbiased, log Z comes out low on average, by half the squared standard error: the result says
 `lower bound`. By Markov's inequality it exceeds log Z by b nats with probability at most exp(-b), whatever else went wrong.
 
-*Its error.* The lineages are independent: sd(w) / (sqrt(N) mean(w)). It is shown only when the weights are even enough for
+*Its standard error.* The lineages are independent: sd(w) / (sqrt(N) mean(w)). It is given only when the weights are even enough for
 that: sd(log w), as its upper half has it, at most 2, and Pareto k below 0.5.
 
-*When it lies.* When lineages have no time to settle, some weights that matter have not been seen. Then more rungs give a
+*When it lies.* When lineages have too few moves to follow the path, some weights that matter have not been seen. Then more rungs give a
 significantly higher value: the run is compared with its trial, which had half of them (`not-converged`). A narrow peak that no
-lineage comes near leaves no trace in the weights (a first-order transition): so the run also looks from the modes, as SMC does
-(`missed-peak`); and `zhat.run.sandwich` walks back from the posterior for an upper value.
+lineage comes near leaves no trace in the weights (a first-order transition), so a mode check follows
+(`missed_mass.mode_check`); and `zhat.sandwich` anneals back from the posterior for an upper value.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.mode_check import mode_check
+from zhat.missed_mass.finding import Answer
+from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Diagnostic, Estimate, Kind, Status
@@ -51,17 +53,18 @@ from zhat.sampling.tempering.population import Moves
 from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder, Schedule
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.weights import weights_status
 
-# Above this the delta method's error no longer covers (a log-normal weight with sd 2: 86 % instead of 95 %, N = 1000).
+# Above this the delta method's interval no longer covers (a log-normal weight with sd 2: 86 % instead of 95 %, N = 1000).
 MAX_SD_LOG = 2.0
-# Joint errors by which the full ladder may lie above the one with half its rungs.
+# Joint standard errors by which the full ladder may lie above the one with half its rungs.
 RISE = 3.0
-# Rungs between the ends come in multiples of this: all ladders then are walked by one compiled program.
+# Rungs between the ends come in multiples of this: all ladders then run through one compiled program.
 MULTIPLE = 32
-# How far the trial may raise the number of rungs beyond what the pilot's map asks for.
+# How far the trial may raise the number of rungs beyond what the pilot's survey of the path asks for.
 MOST_STRETCH = 8
-REMEDY = "take more rungs (a smaller log_weight_variance) or more sweeps a rung, or use SMC"
+REMEDY = "take more rungs (a smaller log_weight_variance) or more sweeps a rung, or use zhat.SMC()"
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class AIS(Method):
     name: ClassVar[str] = "ais"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("neal2001", "grosse2015")
+    look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "an unbiased evidence, or a bound from below; models with tempered conditionals, whose sweeps are cheap"
 
     def __post_init__(self) -> None:
@@ -100,9 +104,13 @@ class AIS(Method):
                 "error is shown; about 0.5 is efficient."
             )
         if self.schedule is not None and not hasattr(self.schedule, "next_beta"):
-            raise BadType(f"AIS(schedule={self.schedule!r}): give a ladder such as PowerLadder(100, 5.0), or None to have one.")
+            raise BadType(
+                f"AIS(schedule={self.schedule!r}): give a ladder such as zhat.schedules.PowerLadder(100, 5.0), or None to have one."
+            )
         if not isinstance(self.pilot_moves, Moves):
-            raise BadType(f"AIS(pilot_moves={self.pilot_moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
+            raise BadType(
+                f"AIS(pilot_moves={self.pilot_moves!r}): give zhat.settings.Moves(correlation=0.3, at_once=2, at_most=20)."
+            )
         check_kernels("AIS", self.kernels)
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
@@ -114,7 +122,7 @@ class AIS(Method):
             return _stopped(finished, why)
 
     def _run(self, model: Model, key: Key, loop: Loop, finished: list[PathRun]) -> Estimate:
-        outliers = Outliers(model)
+        outliers = Outliers(model, self.look.effort)
         plan, trial = self.prepare(model, key, loop, finished, outliers.watch)
         start = prior_draws(model, self.n_particles, key.child("prior"), loop)
         run = walk(model, plan, start, self.n_particles // 2, key.child("walk"), loop)
@@ -142,19 +150,19 @@ class AIS(Method):
             diagnostics["half_se"] = float(half.log_mean_se)
             if self.doubling_check:
                 status = status.and_(_rise(weights, half, len(trial.betas) - 1, len(run.betas) - 1))
-        if self.mode_check and weights.log_mean_se > 0 and math.isfinite(weights.log_mean):
-            found = float(weights.log_mean), float(weights.log_mean_se)
-            seen, more = mode_check(model, record.final, *found, key.child("mode"), loop, outliers=outliers.draws)
-            status, diagnostics = status.and_(seen), {**diagnostics, **more}
-        return Estimate(
-            log_evidence=float(weights.log_mean),
-            log_evidence_se=float(weights.log_mean_se) if status.is_ok else None,
-            no_se_because=None if status.is_ok else status.reasons[0].sentence,
+        answer = Answer(float(weights.log_mean), float(weights.log_mean_se))
+        estimate = Estimate(
+            log_evidence=answer.log_evidence,
+            log_evidence_se=answer.se,
             kind=Kind.LOWER_BOUND,
             status=status,
             diagnostics=diagnostics,
-            record=PathRun(**{**vars(record), "final": with_parameters(model, record.final)}),
+            record=replace(record, final=with_parameters(model, record.final)),
         )
+        if not (self.mode_check and answer.se > 0 and math.isfinite(answer.log_evidence)):
+            return estimate
+        witnesses = Sampled(record.final, outliers.draws)
+        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key.child("mode"), loop))
 
     # -- what is fixed before the lineages start ------------------------------------------------------------------------
 
@@ -250,8 +258,8 @@ def _status(weights: Weights, run: Walk) -> Status:
         status = status.and_(
             Status.suspect(
                 "uneven-weights",
-                f"the log weights have a standard deviation of {spread:.1f}, where an error of their mean no longer covers: "
-                f"the lineages could not follow the path; {REMEDY}.",
+                f"the log weights have a standard deviation of {spread:.1f} (flagged above {MAX_SD_LOG:.0f}, where a standard error of "
+                f"their mean no longer covers): the lineages could not follow the path; {REMEDY}.",
             )
         )
     if len(run.acceptance) and run.acceptance.min() < 0.01:
@@ -259,27 +267,26 @@ def _status(weights: Weights, run: Walk) -> Status:
         status = status.and_(
             Status.suspect(
                 "stuck",
-                f"at beta = {run.betas[1 + worst]:.3g} only {run.acceptance[worst]:.1%} of the moves were accepted: the lineages "
-                "did not move there; give another kernel.",
+                f"at inverse temperature {run.betas[1 + worst]:.3g} only {run.acceptance[worst]:.1%} of the moves were accepted: the "
+                "lineages did not move there; give another kernel, kernels=(zhat.kernels.HMC(),).",
             )
         )
     return status
 
 
 def _rise(weights: Weights, half: Weights, n_half: int, n_full: int) -> Status:
-    """Compare with the run that had half the rungs: lower bounds that still rise have not arrived."""
+    """Compare with the run that had half the rungs: a lower bound that still rises is too low."""
     rise = weights.log_mean - half.log_mean
     error = math.hypot(weights.log_mean_se, half.log_mean_se)
     if not rise > RISE * error + 1e-9:
         return Status.ok()
     return Status.suspect(
         "not-converged",
-        f"from {n_half} to {n_full} rungs the log evidence rose by {rise:.3f}, {rise / error if error else math.inf:.1f} times "
-        f"its error: it is a lower bound that still rises; {REMEDY}.",
+        f"from {n_half} to {n_full} rungs the log evidence rose by {rise:.3f}, {rise / error if error else math.inf:.1f} standard "
+        f"errors: it is a lower bound that still rises; {REMEDY}.",
     )
 
 
 def _stopped(finished: list[PathRun], why: Stopped) -> Estimate:
     sentence = f"no evidence yet: {why}."
-    record = finished[-1] if finished else None
-    return Estimate(np.nan, None, status=Status.failed(why.code, sentence), no_se_because=sentence, record=record)
+    return Estimate(np.nan, None, Status.failed(why.code, sentence), record=finished[-1] if finished else None)

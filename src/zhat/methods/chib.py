@@ -8,27 +8,29 @@ sampler (Chib 1995),
     posterior(theta*) = p(theta_1* | theta_2*, ..., theta_m*) ... p(theta_{m-1}* | theta_m*) p(theta_m*),
 
 whose last factor is the average of the full conditional p(theta_m* | theta_1, ..., theta_{m-1}) over the Gibbs draws, whose
-middle factors are such averages over *reduced runs*, in which the later blocks stand still at theta*, and whose first factor is
+middle factors are such averages over *reduced runs*, in which the later blocks are held at theta*, and whose first factor is
 a full conditional: with one block nothing is averaged and the answer is exact. Needs the model's `conditionals`, constants
 included.
 
-*The point* may be any of high density. As in the review the last block's value is the one among posterior draws at which its
-averaged density is highest; that would cost the square of the number of draws, so some hundred candidates are held against
+*The point* may be any of high density. As in Friel & Wyse (2012) the last block's value is the one among posterior draws at which its
+averaged density is highest; that would cost the square of the number of draws, so some hundred candidates are compared over
 some hundred draws of the warm-up. The other blocks then take, in turn, the best of as many draws from their conditionals. Or
 give `point`.
 
-*Its error.* Each run's averages are of correlated draws; the delta method on their logs with the effective number of the averaged
-densities themselves. All chains move together in compiled calls, from starts dispersed as the prior. (Newey & West's error, which
-Chib uses, is among the diagnostics; on sticky chains it is 5 to 17 % too small.)
+*Its standard error.* Each run's averages are of correlated draws; the delta method on their logs with the effective number of the averaged
+densities themselves. All chains move together in compiled calls, from starts dispersed as the prior. (Newey & West's standard error, which
+Chib uses, is among the diagnostics; on strongly correlated chains it is 5 to 17 % too small.)
 
 *Its checks.* R-hat of the chains and of every averaged series; Pareto k and effective number of these; the answer at four
-further points (mean, median and two draws), which must agree within the error of the difference; each conditional's
-shape against prior x likelihood, and its constant where the block is one number or several unbounded ones.
+further points (mean, median and two draws), which must agree within the standard error of the difference; each conditional's
+shape against prior x likelihood, and its constant where the block is one number or several unbounded ones; whether importance
+sampling at the modes, or the prior draws, show mass that the chains missed (`missed_mass.mode_check`). With one block nothing is
+averaged over the chains, and there is nothing to miss.
 
 *When it lies.* When the sampler has not seen all of the posterior. In a mixture of k components the posterior has k! mirrored
 modes; a Gibbs sampler that stays in one of them gives an answer that is too low by up to log k! (Neal 1999), smoothly and at
-every point. Chains that start dispersed fall into different mirrors, and R-hat says so; if a labelling is forced by the prior,
-the prior must be normalised for it. Cite Chib (1995).
+every point. Chains that start dispersed end in different mirrored modes, and R-hat shows it; if a labelling is forced by the prior,
+the prior must be normalised for it. A mode that no chain visits is seen only by the mode check. Cite Chib (1995).
 """
 
 from __future__ import annotations
@@ -41,6 +43,9 @@ import numpy as np
 
 from zhat.errors import BadType
 from zhat.methods._base import Method, check_count
+from zhat.missed_mass.effort import SHARP
+from zhat.missed_mass.look import Look
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.series import r_hat
 from zhat.results.estimate import Estimate
@@ -50,25 +55,27 @@ from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.conditionals import (
     Params,
-    conditionals_status,
+    check_conditionals,
     draws_given,
     log_conditional,
     log_ordinates,
     unconstrained,
 )
-from zhat.sampling.chains.ordinates import central_points, ordinate_estimate, point_of
+from zhat.sampling.chains.ordinates import central_points, point_of
 from zhat.sampling.kernels._base import State
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.sampling.kernels.tuning import tuning_of
 from zhat.sampling.tempering.sweep import Swept, sweep
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.conditionals import conditionals_status
+from zhat.verdicts.ordinates import ordinate_estimate
 
-REMEDY = "use SMC, which needs no conditionals"
+REMEDY = "use zhat.SMC(), which needs no conditionals"
 AT_ONCE = 100
-# Gibbs samplers may be sticky and right: the error sees the correlation. Beyond this the chains have too little in common.
+# A Gibbs sampler may mix slowly and be right: the standard error sees the correlation. Beyond this the chains do not agree.
 MAX_R_HAT = 1.05
-# Candidates for the point, and draws that each is held against: their product is what the choice costs.
+# Candidates for the point, and draws over which each is averaged: their product is what the choice costs.
 N_CANDIDATES = 128
 
 
@@ -80,10 +87,12 @@ class Chib(Method):
     n_warmup: int = 200
     n_draws: int = 1000
     point: Mapping[str, Any] | None = None
+    mode_check: bool = True
 
     name: ClassVar[str] = "chib"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD, Offer.CONDITIONALS})
     cites: ClassVar[tuple[str, ...]] = ("chib1995", "neal1999")
+    look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "the full conditionals are known: a few blocks, no mirrored modes"
 
     def __post_init__(self) -> None:
@@ -111,7 +120,12 @@ class Chib(Method):
         series = [full.log_likelihood.T, *np.moveaxis(full.position, 2, 0).swapaxes(1, 2)]
         worst = max(r_hat(one) for one in series)
         estimate = ordinate_estimate(record, worst, MAX_R_HAT, REMEDY, {"n_blocks": len(model.conditionals)})
-        return estimate.doubted(conditionals_status(model, pilot, key.child("conditionals").generator(), loop))
+        checks = check_conditionals(model, pilot, key.child("conditionals").generator(), loop)
+        estimate = estimate.doubted(conditionals_status(checks))
+        if not self.mode_check or not estimate.log_evidence_se:
+            return estimate
+        witnesses = Sampled(record.final, prior_draws=bench.prior(), equal_weight=True)
+        return self.checked(model, estimate, witnesses, key.child("mode"), loop)
 
     def _ordinates(self, model: Model, points: Array, full: Swept, rng: np.random.Generator, loop: Loop) -> OrdinateRun:
         """Average block after block, the last one on the full run, the others on runs with the later blocks held."""
@@ -150,7 +164,7 @@ class Chib(Method):
 def _starts(prior: Draws, n: int, rng: np.random.Generator) -> Array:
     """Dispersed starts: some of the likelier quarter of prior draws.
 
-    A very diffuse prior has draws from which a Gibbs sampler takes hundreds of sweeps to come back.
+    From some draws of a very diffuse prior a Gibbs sampler needs hundreds of sweeps to reach the posterior.
     """
     alive = np.flatnonzero(np.isfinite(prior.log_likelihood) & np.isfinite(prior.position).all(axis=1))
     likelier = alive[np.argsort(-prior.log_likelihood[alive])][: max(n, len(prior.log_likelihood) // 4)]
@@ -158,7 +172,7 @@ def _starts(prior: Draws, n: int, rng: np.random.Generator) -> Array:
 
 
 def _gibbs(model: Model, n_blocks: int, start: Array, n_moves: int, rng: np.random.Generator, loop: Loop, what: str) -> Swept:
-    """Sweeps over the first `n_blocks` conditionals from these points; the other parameters stand still."""
+    """Sweeps over the first `n_blocks` conditionals from these points; the other parameters are held."""
     d = model.n_dimensions
     kernel, tuning = Gibbs(model.conditionals[:n_blocks]), tuning_of(np.zeros(d), np.eye(d), 1.0)
     position, parts = start, []
@@ -173,7 +187,7 @@ def _gibbs(model: Model, n_blocks: int, start: Array, n_moves: int, rng: np.rand
 
 
 def _high_density_point(model: Model, pilot: Array, rng: np.random.Generator, loop: Loop) -> Array:
-    """The review's point: the last block where its averaged density is highest, the others best given it, in turn."""
+    """The point of Friel & Wyse (2012): the last block where its averaged density is highest, the others best given it."""
     blocks = model.conditionals
     some = pilot[rng.choice(len(pilot), N_CANDIDATES)]
     candidates, _ = constrain_batch(model, some)
@@ -204,9 +218,9 @@ def _held(model: Model, position: Array, names: list[str], stars: Params, n_chai
 def _record_of(model: Model, full: Swept) -> Draws:
     n_draws, n_chains = full.log_likelihood.shape
     draws = Draws(
-        full.position.swapaxes(0, 1).reshape(-1, model.n_dimensions),
-        full.log_likelihood.T.ravel(),
-        full.log_prior.T.ravel(),
+        position=full.position.swapaxes(0, 1).reshape(-1, model.n_dimensions),
+        log_prior=full.log_prior.T.ravel(),
+        log_likelihood=full.log_likelihood.T.ravel(),
         n_drawn=n_draws * n_chains,
         chain=np.repeat(np.arange(n_chains), n_draws),
     )

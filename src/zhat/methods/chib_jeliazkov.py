@@ -9,23 +9,23 @@ q(theta, theta') and its acceptance probability alpha (Chib & Jeliazkov 2001),
 
 an average over posterior draws over an average over proposals from theta*. With several blocks the density is a product of such
 ratios; from the second on the averages are over reduced runs, in which the earlier blocks stand still at theta*, and a
-divisor takes its proposals along the next reduced run. Any posterior draws and any proposal density will do: what is used
-here are Hamiltonian chains (Crank-Nicolson for black boxes) that start from the particles of a short tempered run, and by default
-a proposal that does not look at the present point, a Student t or a mixture of them fitted to draws that the averages do not use.
+divisor takes its proposals along the next reduced run. Any posterior draws and any proposal density will do. Here they are
+Hamiltonian chains (Crank-Nicolson for black boxes) that start from the particles of a short tempered run, and by default
+a proposal that does not depend on the present point, a Student t or a mixture of them fitted to draws that the averages do not use.
 Then the identity is a bridge between the posterior and the proposal, with both averaged functions bounded (Mira & Nicholls 2004),
-which holds in fifty dimensions where a random walk (`proposal=Walk()`) hardly ever comes near theta*. Works in the
+which holds in fifty dimensions where a random walk (`proposal=zhat.settings.Walk()`) hardly ever comes near theta*. Works in the
 unconstrained coordinates and needs a likelihood only.
 
-*Its error.* The delta method, run by run, with the effective number of each draw's influence on the answer; numerator and
+*Its standard error.* The delta method, run by run, with the effective number of each draw's influence on the answer; numerator and
 divisor that share a run are taken together.
 
 *Its checks.* R-hat of the chains; Pareto k and effective number of the averaged series; the acceptance at theta*; the answer at
-five points (best draw, mean, median, two draws), which must agree within the error of their differences (the point
-with the smallest error gives the answer, unless one is given); whether importance sampling at the modes, or the prior
-draws, see mass that the chains did not.
+five points (best draw, mean, median, two draws), which must agree within the standard errors of their differences (the point
+with the smallest standard error gives the answer, unless one is given); whether importance sampling at the modes, or the prior
+draws, show mass that the chains missed (`missed_mass.mode_check`).
 
 *When it lies.* When the chains have not seen all of the posterior: it is then too low by minus the log of the share seen.
-R-hat notices chains that sit in different modes, not a mode that none has found.
+R-hat shows chains in different modes, not a mode that no chain has found.
 """
 
 from __future__ import annotations
@@ -39,16 +39,20 @@ from numpy.typing import ArrayLike
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.mode_check import mode_check
-from zhat.missed_mass.outliers import MANY_IF_SHARP, Outliers, how_many
+from zhat.missed_mass.effort import SHARP
+from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.look import Look, look_for_missed_mass
+from zhat.missed_mass.mode_check import mean_likelihood
+from zhat.missed_mass.outliers import Outliers
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.ordinates import ordinates
 from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Array, Draws, OrdinateRun
 from zhat.sampling.backend.evaluation import log_densities, with_parameters
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.ordinates import central_points, coverage_check, ordinate_estimate, point_of, tail_indices
-from zhat.sampling.chains.posterior import N_STARTS, Chains, run_chains
+from zhat.sampling.chains.ordinates import central_points, point_of
+from zhat.sampling.chains.posterior import Chains, run_chains
 from zhat.sampling.chains.transitions import (
     Columns,
     Independent,
@@ -63,11 +67,13 @@ from zhat.sampling.kernels.random_walk import RandomWalk
 from zhat.sampling.tempering.sweep import sweep
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.missed_mass import after_look
+from zhat.verdicts.ordinates import ordinate_estimate, tail_indices
 from zhat.verdicts.weights import MAX_PARETO_K
 
-REMEDY = "use SMC, which needs no point"
+REMEDY = "use zhat.SMC(), which needs no point"
 AT_ONCE = 25
-# Hamiltonian chains that mix show 1.01 at most; funnels, where they go wrong by a few hundredths of a nat, 1.03 and more.
+# Hamiltonian chains that mix show 1.01 at most; funnels, where the answer is wrong by a few hundredths of a nat, 1.03 and more.
 MAX_R_HAT = 1.02
 # Below this the divisor is an average of next to nothing.
 MIN_ACCEPTANCE = 0.01
@@ -88,6 +94,7 @@ class ChibJeliazkov(Method):
     name: ClassVar[str] = "chib-jeliazkov"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("chib2001", "mira2004")
+    look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws mix well in one mode; a second opinion that starts from the posterior"
 
     def __post_init__(self) -> None:
@@ -98,7 +105,9 @@ class ChibJeliazkov(Method):
         check_count(owner, "n_pilot", self.n_pilot, 50, "the proposal is fitted to them")
         check_count(owner, "n_draws", self.n_draws, 50, "correlation along a chain cannot be seen in fewer")
         if not hasattr(self.proposal, "fitted"):
-            raise BadType(f"{owner}(proposal={self.proposal!r}): give a proposal such as Independent() or Walk().")
+            raise BadType(
+                f"{owner}(proposal={self.proposal!r}): give a proposal such as zhat.settings.Independent() or zhat.settings.Walk()."
+            )
         if self.point is not None and not isinstance(self.point, Mapping):
             raise BadType(f"{owner}(point={self.point!r}): give a dictionary of parameter names and values.")
         if self.blocks is not None and (isinstance(self.blocks, str) or any(isinstance(b, str) or not b for b in self.blocks)):
@@ -109,7 +118,8 @@ class ChibJeliazkov(Method):
         loop = bench.loop
         blocks = self._columns(model)
         total = self.n_pilot + self.n_draws
-        outliers, n_starts = Outliers(model, MANY_IF_SHARP), max(N_STARTS, how_many(model))
+        effort = self.look.effort
+        outliers, n_starts = Outliers(model, effort), max(effort.chain_starts, effort.population_size(model))
         chains = run_chains(
             model, key.child("chains"), loop, self.n_chains, self.n_warmup, total, observer=outliers.watch, n_starts=n_starts
         )
@@ -131,12 +141,11 @@ class ChibJeliazkov(Method):
         if not np.isfinite(estimate.log_evidence) or not estimate.status.is_ok:
             return estimate
         assert estimate.log_evidence_se is not None
-        se = estimate.log_evidence_se
-        estimate = estimate.doubted(coverage_check(bench.prior(), estimate.log_evidence, se))
-        if len(blocks) == 1 and acceptance > 1.0 - 1e-12:
-            return estimate  # the proposal is the posterior itself: nothing is left to look for
-        found = estimate.log_evidence, se
-        return estimate.doubted(*mode_check(model, kept, *found, key.child("mode"), loop, outliers=outliers.draws, sharp=True))
+        answer, prior = Answer(estimate.log_evidence, estimate.log_evidence_se), bench.prior()
+        if len(blocks) == 1 and acceptance > 1.0 - 1e-12:  # the proposal is the posterior itself: no mode is left to look for
+            return after_look(estimate, Finding(answer, effort, from_prior_draws=mean_likelihood(prior)))
+        witnesses = Sampled(kept, outliers.draws, prior, equal_weight=True)
+        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, effort, key.child("mode"), loop))
 
     def _columns(self, model: Model) -> list[Columns]:
         """The unconstrained coordinates of each block; one block of all unless blocks are given."""
@@ -206,7 +215,7 @@ class _Walk:
     def _one_density(
         self, run: tuple[Array, Array], at_points: Array, rng: np.random.Generator
     ) -> tuple[list[Array], list[Array]]:
-        """One block and proposals that look nowhere: what is proposed and scored once serves all points."""
+        """One block and proposals that do not depend on the origin: one set of them serves all points."""
         (transition,), (draws, log_draws) = self.transitions, run
         proposed = transition.draw(rng, draws)
         log_proposed = self._log_posterior(proposed)
@@ -277,7 +286,7 @@ class _Walk:
 
 
 def _log_acceptance(log_origin: ArrayLike, log_target: ArrayLike, forward: ArrayLike, back: ArrayLike) -> Array:
-    """Log of the Metropolis-Hastings probability, zero probability where the target is impossible."""
+    """Log of the Metropolis-Hastings probability; probability zero where the target has density zero."""
     with np.errstate(invalid="ignore"):
         ratio = np.subtract(log_target, log_origin) + np.subtract(back, forward)
     return np.asarray(np.minimum(np.where(np.equal(log_target, -np.inf), -np.inf, ratio), 0.0))
@@ -292,12 +301,13 @@ def _split(chains: Chains, n_chains: int, n_pilot: int, d: int) -> tuple[Draws, 
     for part in (slice(None, n_pilot), slice(n_pilot, None)):
         log_likelihood, log_prior = (array[:, part].ravel() for array in logs)
         chain = np.repeat(np.arange(n_chains), position[:, part].shape[1])
-        out.append(Draws(position[:, part].reshape(-1, d), log_likelihood, log_prior, n_drawn=len(chain), chain=chain))
+        here = position[:, part].reshape(-1, d)
+        out.append(Draws(position=here, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=len(chain), chain=chain))
     return out[0], out[1]
 
 
 def _best_first(record: OrdinateRun) -> OrdinateRun:
-    """The record with the point of the smallest error first, among those whose averages do not hang on few draws."""
+    """The record with the point of the smallest standard error first, among those whose averages do not depend on few draws."""
     found = ordinates(len(record.points), record.log_up, record.log_down)
     heavy = (tail_indices(record) >= MAX_PARETO_K) | ~np.isfinite(found.log_density)
     order = np.lexsort((found.se, heavy))

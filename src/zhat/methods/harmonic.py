@@ -2,29 +2,30 @@
 
     1 / Z = E_posterior[ 1 / L(theta) ]   so   log Z  is estimated by  -log (1/N) sum_i exp(-log L(theta_i)),
 
-the sum taken in logs with the *smallest* log likelihood as its shift (the review prints the largest, and would overflow).
+the sum taken in logs with the *smallest* log likelihood as its shift (Friel & Wyse 2012 print the largest, which would overflow).
 Needs only posterior draws (Newton & Raftery 1994), here from several chains.
 
-*Its error.* Delta method on the weights 1 / L, with the effective number of draws of these weights themselves along the
+*Its standard error.* Delta method on the weights 1 / L, with the effective number of draws of these weights themselves along the
 chains, not that of the parameters. It exists only if
 
     E_posterior[ 1 / L^2 ] = E_prior[ 1 / L ] / Z
 
 is finite, and 1 / L has its largest values where the posterior has no draws. In the normal model with prior sd tau and
 likelihood sd s the tail index of 1 / L is tau^2 / (tau^2 + s^2): the variance is finite only when the prior is *tighter* than the
-data, and a sample cannot see a tail that it never enters. But the right-hand side above can be looked at from the other end: from
-draws of the prior. So an error is shown only when all of these hold:
+data, and a sample cannot see a tail that it never enters. But the right-hand side above can be estimated from the other end: from
+prior draws. So there is a standard error only when all of these hold:
 
 * no prior draw has zero likelihood (else 1 / L averages to the prior mass of the support over Z, and log Z comes out too high);
 * Pareto k of 1 / L is below 0.5 among posterior draws, and below 0.5 among prior draws (where k below 1 is a finite variance,
   and the half is for k being an estimate itself);
 * the relative variance of a weight that the prior draws predict, Z E_prior[1 / L] - 1, is at most 1, and what the posterior draws
   themselves show agrees with it;
-* the chains agree (R-hat), and the weights are worth a hundred draws.
+* the chains agree (R-hat), and the effective sample size of the weights is a hundred at least;
+* importance sampling at the modes, and the prior draws, show no mass that the chains missed (`missed_mass.mode_check`).
 
-*When it lies.* Under any prior that is wider than the likelihood: the estimate hardly moves with the prior's width, while Z does,
+*When it lies.* Under any prior that is wider than the likelihood: the estimate hardly changes with the prior's width, while Z does,
 and is too high. The status then says so. The numbers are kept for teaching, and for comparison with old papers. Cite Newton &
-Raftery (1994); the review's section 3.2.
+Raftery (1994); section 3.2 of Friel & Wyse (2012).
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ import numpy as np
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
+from zhat.missed_mass.effort import SHARP
+from zhat.missed_mass.look import Look
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.logspace import log_mean_exp
 from zhat.numerics.series import effective_sample_size, log_mean_se_correlated
@@ -49,7 +53,7 @@ from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 
-REMEDY = "use Importance or SMC, or almost anything else"
+REMEDY = "use zhat.Importance() or zhat.SMC()"
 # Largest relative variance of a weight that is believed, and by how much its two estimates may differ (in nats).
 MAX_VARIANCE = 1.0
 VARIANCES_DIFFER = 0.3
@@ -64,10 +68,12 @@ class HarmonicMean(Method):
     n_draws: int = 1000
     kernel: Kernel | None = None
     n_prior: int = 20_000
+    mode_check: bool = True
 
     name: ClassVar[str] = "harmonic-mean"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("newton1994", "robert2009", "friel2012")
+    look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "to compare with old papers: its variance is infinite unless the prior is tighter than the data"
 
     def __post_init__(self) -> None:
@@ -76,7 +82,9 @@ class HarmonicMean(Method):
         check_count("HarmonicMean", "n_draws", self.n_draws, 100, "Pareto k and the error need draws to look at")
         check_count("HarmonicMean", "n_prior", self.n_prior, 1000, "whether the variance exists is seen from prior draws")
         if self.kernel is not None and not hasattr(self.kernel, "step"):
-            raise BadType(f"HarmonicMean(kernel={self.kernel!r}): give a kernel such as Gibbs(model.conditionals), or None.")
+            raise BadType(
+                f"HarmonicMean(kernel={self.kernel!r}): give a kernel such as zhat.kernels.Gibbs(model.conditionals), or None."
+            )
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
@@ -85,7 +93,6 @@ class HarmonicMean(Method):
         prior = prior_draws(model, self.n_prior, key.child("prior"), bench.loop)
         draws = chains.draws
         seen = harmonic_sums(draws, prior)
-        status = _status(seen, chains.r_hat)
         diagnostics: dict[str, Diagnostic] = {
             "n_draws": draws.n_drawn,
             "pareto_k": seen.pareto_k,
@@ -98,17 +105,20 @@ class HarmonicMean(Method):
             "r_hat": float(chains.r_hat),
             "acceptance": float(chains.acceptance),
         }
-        return Estimate(
+        estimate = Estimate(
             log_evidence=seen.log_evidence,
-            log_evidence_se=seen.se if status.is_ok else None,
-            no_se_because=None if status.is_ok else status.reasons[0].sentence,
-            status=status,
+            log_evidence_se=seen.se,
+            status=_status(seen, chains.r_hat),
             diagnostics=diagnostics,
             record=with_parameters(model, draws),
         )
+        if not self.mode_check:
+            return estimate
+        witnesses = Sampled(draws, prior_draws=prior, equal_weight=True)
+        return self.checked(model, estimate, witnesses, key.child("mode"), bench.loop)
 
     def read(self, record: object) -> Estimate:
-        """The harmonic mean of posterior draws that are there already: never `ok`, as prior draws have no say."""
+        """The harmonic mean of posterior draws that are there already: never `ok`, because there are no prior draws to check it."""
         draws = record if isinstance(record, Draws) else getattr(record, "final", None)
         if not isinstance(draws, Draws):
             raise BadType(f"HarmonicMean reads posterior draws; a {type(record).__name__} has none.")
@@ -118,12 +128,11 @@ class HarmonicMean(Method):
         status = Status.suspect(
             "pareto-k" if weights.pareto_k >= MAX_PARETO_K else "variance-unseen",
             f"1 / L has Pareto k = {weights.pareto_k:.2f} among these draws, and whether its variance exists can only be seen "
-            f"from prior draws: run it on the model, or {REMEDY}.",
+            f"from prior draws: run zhat.HarmonicMean() on the model, or {REMEDY}.",
         )
         return Estimate(
             log_evidence=harmonic_mean(draws.log_likelihood),
             log_evidence_se=None,
-            no_se_because=status.reasons[0].sentence,
             status=status,
             diagnostics={
                 "n_draws": draws.n_drawn,
@@ -191,14 +200,15 @@ def _status(seen: HarmonicSums, r_hat: float) -> Status:
             Status.suspect(
                 "zero-likelihood",
                 f"{seen.zero_share:.1%} of prior draws have zero likelihood: the harmonic mean leaves their prior mass out and "
-                f"comes out too high; {REMEDY}.",
+                f"is too high; {REMEDY}.",
             )
         )
     if max(seen.pareto_k, seen.prior_pareto_k) >= MAX_PARETO_K:
         status = status.and_(
             Status.suspect(
                 "pareto-k",
-                f"1 / L has Pareto k = {seen.pareto_k:.2f} among posterior and {seen.prior_pareto_k:.2f} among prior draws: "
+                f"1 / L has Pareto k = {seen.pareto_k:.2f} among posterior and {seen.prior_pareto_k:.2f} among prior draws (flagged from "
+                f"{MAX_PARETO_K}): "
                 f"its variance may be infinite, as it is whenever the prior is wider than the likelihood; {REMEDY}.",
             )
         )
@@ -213,8 +223,15 @@ def _status(seen: HarmonicSums, r_hat: float) -> Status:
         )
     if r_hat > MAX_R_HAT:
         status = status.and_(
-            Status.suspect("chains-disagree", f"the chains have R-hat = {r_hat:.2f}: they have not mixed; use SMC.")
+            Status.suspect(
+                "chains-disagree",
+                f"the chains have R-hat = {r_hat:.2f} (flagged above {MAX_R_HAT}): they have not mixed; use zhat.SMC().",
+            )
         )
     if seen.ess < MIN_ESS:
-        status = status.and_(Status.suspect("low-ess", f"the weights are worth only {seen.ess:.0f} independent draws; {REMEDY}."))
+        status = status.and_(
+            Status.suspect(
+                "low-ess", f"effective sample size {seen.ess:.0f} of the weights (below {MIN_ESS:.0f} is flagged); {REMEDY}."
+            )
+        )
     return status

@@ -4,19 +4,19 @@
 
 By default q is a Student t (or several) at the modes that a multistart search finds, shaped by their curvature (Geweke
 1989), or any proposal given. Pilot runs refit it: while their weights are uneven, mixtures of one, two, four t's are fitted to
-the weighted draws, and the best one is used, which mends skewed and curved posteriors. Pilot draws are not used for the answer.
+the weighted draws, and the best one is used, which helps with skewed and curved posteriors. Pilot draws are not used for the answer.
 A tenth of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but
 the prior reaches shows up as a few huge weights.
 
-*Its error.* The delta method's, sd(w) / (sqrt(N) mean(w)), shown only when the weights' Pareto k is below 0.5 and their
-effective sample is large enough; otherwise the number is suspect and comes without one. Z is unbiased; log Z is low by
-half the squared error, which is far below it.
+*Its standard error.* The delta method's, sd(w) / (sqrt(N) mean(w)), given only when the weights' Pareto k is below 0.5 and their
+effective sample size is large enough; otherwise the number is suspect and comes without one. Z is unbiased; log Z is low by
+half the squared standard error, which is far below it.
 
-*When it lies.* A mode that neither the search nor the prior's share of draws meets leaves no trace in the weights. So a small
-population is sent up from the prior, and asked whether the proposal knows where it arrives (`sampling.from_particles`). Modes
-that it finds so are added to the proposal, once, and everything is done and asked again. A mode that the population does not
-reach either, or one of a few hundredths of the mass, stays unseen. In many dimensions the posterior of a hierarchical model may
-have no usable mode at all; then this method says so.
+*When it lies.* A mode that neither the search nor the prior's share of draws meets leaves no trace in the weights. So a coverage
+check follows: a small tempered population from the prior shows mass where the proposal hardly reaches
+(`missed_mass.coverage_check`). Modes found that way are added to the proposal, once, and everything is computed and checked
+again. A mode that the population does not reach either, or one of a few hundredths of the mass, stays unseen. In many dimensions the
+posterior of a hierarchical model may have no usable mode at all; then the result fails (`no-mode`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ import numpy as np
 
 from zhat.errors import BadInput
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.coverage_check import check_coverage, learning
+from zhat.methods._learning import learning
+from zhat.missed_mass.effort import SHARP
+from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.look import Look, look_for_missed_mass
+from zhat.missed_mass.witnesses import Proposed
 from zhat.model.model import Model, Offer
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Estimate, Status
@@ -39,9 +43,10 @@ from zhat.sampling.importance.proposals import Mixture, Proposal, at_modes, fitt
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.weights import weights_estimate
 
-REMEDY = "use SMC, which needs no proposal"
+REMEDY = "use zhat.SMC(), which needs no proposal"
 # Components of the mixtures that the pilots try in turn, and the share of effective draws that needs no better one.
 COMPONENTS = (1, 2, 4)
 GOOD_EFFICIENCY = 0.6
@@ -62,6 +67,7 @@ class Importance(Method):
     name: ClassVar[str] = "importance"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("geweke1989", "hesterberg1995", "vehtari2024")
+    look: ClassVar[Look] = Look.from_prior(SHARP)
     when: ClassVar[str] = "one or a few clear modes, up to some tens of dimensions; the default first choice"
 
     def __post_init__(self) -> None:
@@ -76,31 +82,32 @@ class Importance(Method):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
         if self.proposal is not None:
-            return self._answer(model, self.proposal, 0, float("nan"), key, bench.loop)[0]
-        found = bench.modes()
+            estimate, finding = self._answer(model, self.proposal, 0, float("nan"), key, bench.loop)
+            return estimate if finding is None else after_look(estimate, finding)
+        found = bench.modes(self.look.effort.search_starts(model))
         if not found.usable:
             return _no_proposal(found.n_starts)
         return learning(lambda modes, key: self._at(model, modes, key, bench.loop), found.usable, key)
 
-    def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, tuple[Mode, ...]]:
-        """The answer of a proposal at these modes, and what it missed."""
+    def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, Finding | None]:
+        """The answer of a proposal at these modes, and what a look for missed mass found, if there was one."""
         first = at_modes(modes, self.degrees_of_freedom)
         proposal, efficiency = self._refit(model, first, key.child("pilot"), loop)
         return self._answer(model, proposal, len(modes), efficiency, key, loop)
 
     def _answer(
         self, model: Model, proposal: Proposal, n_modes: int, efficiency: float, key: Key, loop: Loop
-    ) -> tuple[Estimate, tuple[Mode, ...]]:
+    ) -> tuple[Estimate, Finding | None]:
         loop.tick(f"{self.n_draws:,} draws from the proposal")
         draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), loop, self.defensive)
         assert draws.log_weight is not None
         record, weights = with_parameters(model, draws), Weights.of(draws.log_weight)
         estimate = weights_estimate(weights, record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency)
         if not self.coverage_check or not estimate.log_evidence_se:
-            return estimate, ()
-        look = key.child("look")
-        seen = check_coverage(model, proposal, self.defensive, weights, draws.log_weight, look, loop)
-        return estimate.doubted(seen.status, seen.diagnostics), seen.modes
+            return estimate, None
+        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
+        witnesses = Proposed(proposal, draws, weights, self.defensive)
+        return estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key.child("look"), loop)
 
     def _refit(self, model: Model, proposal: Proposal, key: Key, loop: Loop) -> tuple[Proposal, float]:
         """The best of the proposal at the modes and mixtures fitted to weighted pilot draws; and its efficiency."""
@@ -133,7 +140,7 @@ class Importance(Method):
 
 def _no_proposal(n_starts: int) -> Estimate:
     sentence = (
-        f"none of {n_starts} searches ended in a peak to put a proposal at (the mode may lie at the edge of a support, or "
-        f"the posterior is flat there); {REMEDY}, or give proposal=..."
+        f"none of {n_starts} searches ended in a mode at which a proposal can be put (the mode may lie at the edge of a support, or "
+        f"the posterior is flat there); {REMEDY}, or give one: zhat.Importance(proposal=zhat.proposals.StudentT(...))."
     )
-    return Estimate(np.nan, None, status=Status.failed("no-mode", sentence), no_se_because=sentence)
+    return Estimate(np.nan, None, Status.failed("no-mode", sentence))

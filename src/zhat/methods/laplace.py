@@ -6,21 +6,20 @@ Exact for a Gaussian posterior, and right to O(1/n) as data grow (Tierney & Kada
 that can be differenced. Everything happens in the unconstrained coordinates: the answer depends on the parametrisation
 (a beta-binomial with two successes in ten is off by +0.052 in theta and by -0.030 in logit theta).
 
-Several starts climb with damped Newton steps (`step_size`, `tolerance`); where they end in several well separated modes,
-their masses are added. A search that does not converge (a mode on the edge of its support lies at infinity), or a
-curvature that is not that of a peak, fails with a sentence.
+Damped Newton steps lead from many starts to the modes (`step_size`, `tolerance`); where they end in several well separated
+modes, the masses are added. A search that does not converge (a mode on the edge of its support lies at infinity), or a
+curvature that is not that of a mode, fails with a sentence.
 
 *Its error.* There is no Monte Carlo error: the result is a deterministic approximation and `log_evidence_se` is None.
 How far it seems to be off is measured by importance sampling from a Student t at the modes: |Laplace - corrected|, with
-the corrected value and its own error in `diagnostics`. The result is suspect when that correction cannot be trusted
+the corrected value and its standard error in `diagnostics`. The result is suspect when that correction cannot be trusted
 (Pareto k) or is large.
 
-*When it lies.* Skewed or heavy-tailed posteriors, modes that no start reached, masses far from the mode. Of the last two the
-correction at the modes knows nothing; so, up to thirty dimensions, a small population climbs from the prior as well, and is asked
-whether it stands, or stood on its way, where the modes are not (`missed-mode`, `missed-peak`). Modes found so are added, and all
-is done again. That takes as long as the rest or somewhat longer; `look_from_prior=False` leaves it out, and a black box is never
-asked so much.
-Cite Tierney & Kadane (1986); the review's section 3.1.
+*When it lies.* Skewed or heavy-tailed posteriors, modes that no start reached, mass far from the mode. The correction at the modes
+does not see the last two. So, up to thirty dimensions, a coverage check follows (`missed_mass.coverage_check`): a small tempered
+population from the prior shows mass where the modes are not (`missed-mode`, `missed-peak`). Modes found that way are added, and
+everything is computed again. The check takes as long as the rest or somewhat longer; `coverage_check=False` leaves it out, and a black
+box never makes it. Cite Tierney & Kadane (1986); section 3.1 of Friel & Wyse (2012).
 """
 
 from __future__ import annotations
@@ -32,13 +31,17 @@ import numpy as np
 
 from zhat.errors import BadInput
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.coverage_check import check_coverage, learning
+from zhat.methods._learning import learning
+from zhat.missed_mass.effort import SHARP
+from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.look import Look, look_for_missed_mass
+from zhat.missed_mass.witnesses import Proposed
 from zhat.model.model import Model, Offer
 from zhat.numerics.logspace import log_sum_exp
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Diagnostic, Estimate, Kind, Status
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.importance.modes import Mode, Modes, Search, different, find_modes, many_starts
+from zhat.sampling.importance.modes import Mode, Modes, Search, different, find_modes
 from zhat.sampling.importance.proposals import at_modes
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.sampling.workbench import Workbench
@@ -47,10 +50,6 @@ from zhat.verdicts.weights import correction_status, weights_status
 
 # Modes nearer than this (in standard deviations) share their mass; adding both would count it twice.
 SEPARATE = 4.0
-# Searches that must end at each of several peaks before there is taken to be no other.
-MIN_HITS = 3
-# Dimensions up to which a population from the prior takes no more than a second or two.
-FEW_DIMENSIONS = 30
 # The prior's share among the draws of the check.
 DEFENSIVE = 0.1
 
@@ -59,8 +58,8 @@ DEFENSIVE = 0.1
 class Laplace(Method):
     """Gaussian approximation at the mode, with an importance-sampling check of `n_check` draws.
 
-    The search starts at `n_starts` points; None is 1,024, fewer in more than ten dimensions. With `look_from_prior` particles
-    from the prior are asked whether a mode was missed.
+    The search starts at `n_starts` points; None is 1,024, fewer in more than ten dimensions. With `coverage_check` a population
+    from the prior shows whether a mode was missed.
     """
 
     n_starts: int | None = None
@@ -73,6 +72,7 @@ class Laplace(Method):
     name: ClassVar[str] = "laplace"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("tierney1986", "friel2012")
+    look: ClassVar[Look] = Look.from_prior(SHARP)
     when: ClassVar[str] = "much data, a smooth posterior with one peak; a first number in a second"
 
     def __post_init__(self) -> None:
@@ -87,9 +87,8 @@ class Laplace(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        many = many_starts(model)
         search = Search(
-            n_starts=many if self.n_starts is None else min(self.n_starts, 4) if model.is_black_box else self.n_starts,
+            n_starts=self._n_starts(model),
             tolerance=self.tolerance,
             step_size=self.step_size,
             damping=self.damping,
@@ -99,8 +98,14 @@ class Laplace(Method):
             return no_peak(found)
         return learning(lambda modes, key: self._at(model, modes, key, bench.loop), found.usable, key)
 
-    def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, tuple[Mode, ...]]:
-        """The answer at these modes, and the modes that it missed."""
+    def _n_starts(self, model: Model) -> int:
+        effort = self.look.effort
+        if self.n_starts is None:
+            return effort.search_starts(model)
+        return min(self.n_starts, effort.starts_of_black_box) if model.is_black_box else self.n_starts
+
+    def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, Finding | None]:
+        """The answer at these modes, and what a look for missed mass found, if there was one."""
         peaks, proposal = different(modes, SEPARATE), at_modes(modes)
         log_evidence = float(log_sum_exp([mode.log_mass for mode in peaks]))
         draws = weighted_draws(model, proposal, self.n_check, key.child("check"), loop, DEFENSIVE)
@@ -123,42 +128,45 @@ class Laplace(Method):
             no_se_because="a deterministic approximation has no Monte Carlo error; see approximation_error",
             approximation_error=float(error + weights.log_mean_se),
             kind=Kind.APPROXIMATION,
-            status=weights_status(weights, "use SMC instead").and_(correction_status(error)).and_(search_status(peaks)),
+            status=weights_status(weights, "use zhat.SMC()").and_(correction_status(error)).and_(search_status(peaks)),
             diagnostics=diagnostics,
             record=draws,
         )
-        if not self.coverage_check or model.is_black_box or model.n_dimensions > FEW_DIMENSIONS or not estimate.status.is_ok:
-            return estimate, ()
-        seen = check_coverage(model, proposal, DEFENSIVE, weights, draws.log_weight, key.child("look"), loop)
-        return estimate.doubted(seen.status, seen.diagnostics), seen.modes
+        effort = self.look.effort
+        if not self.coverage_check or not effort.affords_coverage(model) or not estimate.status.is_ok:
+            return estimate, None
+        answer = Answer(float(weights.log_mean), float(weights.log_mean_se))
+        witnesses = Proposed(proposal, draws, weights, DEFENSIVE)
+        return estimate, look_for_missed_mass(model, answer, witnesses, effort, key.child("look"), loop)
 
 
 def search_status(peaks: tuple[Mode, ...]) -> Status:
-    """Whether the search has seen enough of each of several peaks to believe that there is no further one.
+    """Whether the search has reached each of several modes often enough to believe that there is no further one.
 
     As with species in a sample: where some were met only once or twice, others were not met at all (Good 1953).
     """
-    rare = [mode for mode in peaks if mode.hits < MIN_HITS and mode.log_mass > peaks[0].log_mass - 5.0]
+    fewest = SHARP.fewest_hits
+    rare = [mode for mode in peaks if mode.hits < fewest and mode.log_mass > peaks[0].log_mass - SHARP.negligible]
     if len(peaks) == 1 or not rare:
         return Status.ok()
     return Status.suspect(
         "modes-left",
-        f"{len(rare)} of {len(peaks)} separate peaks were reached by fewer than {MIN_HITS} searches, so there may be more "
-        "that none reached: take more starts (n_starts=...), or use SMC.",
+        f"{len(rare)} of {len(peaks)} separate modes were reached by fewer than {fewest} searches, so there may be more that none "
+        "reached: take more starts, zhat.Laplace(n_starts=4096), or use zhat.SMC().",
     )
 
 
 def no_peak(found: Modes) -> Estimate:
-    """The failure of a search that ended in no peak."""
+    """The failure of a search that ended in no mode."""
     best = found.modes[0] if found.modes else None
     if best is not None and best.converged:
         sentence = (
-            "the curvature at the best point found is not that of a peak (its Hessian is indefinite or singular): the "
-            "posterior is flat in some direction there; use SMC."
+            "the curvature at the best point found is not that of a mode (its Hessian is indefinite or singular): the "
+            "posterior is flat in some direction there; use zhat.SMC()."
         )
-        return Estimate(np.nan, None, status=Status.failed("no-peak", sentence), no_se_because=sentence)
+        return Estimate(np.nan, None, Status.failed("no-peak", sentence))
     sentence = (
         f"none of {found.n_starts} searches for the mode converged: it may lie on the edge of a support (at infinity in "
-        "the unconstrained coordinates) or at a wall of zero likelihood; use SMC."
+        "the unconstrained coordinates) or at a boundary of zero likelihood; use zhat.SMC()."
     )
-    return Estimate(np.nan, None, status=Status.failed("no-mode", sentence), no_se_because=sentence)
+    return Estimate(np.nan, None, Status.failed("no-mode", sentence))

@@ -2,22 +2,22 @@
 
     log Z  ~  log L(m) + log prior(m) + (d/2) log 2 pi + (1/2) log det S,
 
-where m is the draw of highest posterior density (the MAP of the sample). The review, like Laplace's own method, takes for S the
+where m is the draw of highest posterior density (the MAP of the sample). Friel & Wyse (2012), like Laplace's own method, take for S the
 inverse of the negative second derivatives at m (`spread=Curvature()`, the default); Lewis & Raftery (1997), who named it
 Laplace-Metropolis, take the covariance of the draws (`spread=SampleCovariance()`), which needs no derivatives and sees the width
 that the posterior has rather than the one it has at its top. Works in the unconstrained coordinates. Needs posterior draws, here
-from several chains; with `kernel=Gibbs(model.conditionals)` from Gibbs sweeps, as in the review.
+from several chains; with `kernel=zhat.kernels.Gibbs(model.conditionals)` from Gibbs sweeps, as in Friel & Wyse (2012).
 
 *Its error.* It is a deterministic function of a sample: the approximation's own error does not fall with more draws, so
 `log_evidence_se` is None. How far it seems to be off is measured, as for Laplace's method, by importance sampling from a Student
 t of this place and shape: |approximation - corrected|. What the draws add is in `diagnostics`: each chain's own best draw gives
 an answer, and `between_chain_sd` is their scatter; `short_of_top` is what a Newton step from the best draw would still gain.
 
-*When it lies.* As Laplace's method does: skewed posteriors, several modes, masses far from the mode. And with many dimensions in
+*When it lies.* As Laplace's method does: skewed posteriors, several modes, mass far from the mode. And with many dimensions in
 a way of its own: the best of N draws is not near the mode (with 8,000 draws half a nat below it in 10 dimensions, ten nats in
 50). The importance correction shows both; the result is suspect when that is large or cannot be trusted, and when a Newton step
-from the best draw would still climb (`far-from-mode`). Chains that all sit on one peak of several see nothing amiss; a result
-that is ok so far is therefore confronted with climbs from the prior as well (`missed-peak`).
+from the best draw would still gain (`far-from-mode`). Chains that are all in one mode of several agree with each other; a mode
+check therefore follows a result that is ok so far (`missed-peak`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ import numpy as np
 
 from zhat.errors import BadType
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.mode_check import mode_check
+from zhat.missed_mass.finding import Answer
+from zhat.missed_mass.look import Look, look_for_missed_mass
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Diagnostic, Estimate, Kind, Status
@@ -42,6 +44,7 @@ from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.weights import correction_status, weights_status
 
 MAX_R_HAT = 1.05
@@ -50,7 +53,7 @@ FAR_FROM_MODE = 0.2
 
 
 class Spread(Protocol):
-    """How wide the posterior is said to be at some of its draws."""
+    """How the width of the posterior at some of its draws is estimated."""
 
     def covariances(self, model: Model, draws: Draws, points: Array, loop: Loop) -> Array:
         """A covariance for each of k points, (k, d, d); NaN where there is none."""
@@ -59,7 +62,7 @@ class Spread(Protocol):
 
 @dataclass(frozen=True)
 class Curvature:
-    """The inverse of the negative second derivatives of the log posterior at the point (the review)."""
+    """The inverse of the negative second derivatives of the log posterior at the point (Friel & Wyse 2012)."""
 
     def covariances(self, model: Model, draws: Draws, points: Array, loop: Loop) -> Array:
         """See `Spread`."""
@@ -91,6 +94,7 @@ class LaplaceMetropolis(Method):
     name: ClassVar[str] = "laplace-metropolis"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("lewis1997", "tierney1986", "friel2012")
+    look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "posterior draws are there already, few dimensions, one peak; a number from them at no further cost"
 
     def __post_init__(self) -> None:
@@ -99,9 +103,13 @@ class LaplaceMetropolis(Method):
         check_count("LaplaceMetropolis", "n_draws", self.n_draws, 100, "the best of few draws is not near the mode")
         check_count("LaplaceMetropolis", "n_check", self.n_check, 100, "the importance correction needs draws")
         if not hasattr(self.spread, "covariances"):
-            raise BadType(f"LaplaceMetropolis(spread={self.spread!r}): give Curvature() or SampleCovariance().")
+            raise BadType(
+                f"LaplaceMetropolis(spread={self.spread!r}): give zhat.settings.Curvature() or zhat.settings.SampleCovariance()."
+            )
         if self.kernel is not None and not hasattr(self.kernel, "step"):
-            raise BadType(f"LaplaceMetropolis(kernel={self.kernel!r}): give a kernel such as Gibbs(model.conditionals), or None.")
+            raise BadType(
+                f"LaplaceMetropolis(kernel={self.kernel!r}): give a kernel such as zhat.kernels.Gibbs(model.conditionals), or None."
+            )
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
@@ -133,7 +141,7 @@ class LaplaceMetropolis(Method):
             "ess": float(weights.ess),
             "r_hat": float(chains.r_hat),
         }
-        status = weights_status(weights, "use SMC instead").and_(correction_status(error))
+        status = weights_status(weights, "use zhat.SMC()").and_(correction_status(error))
         status = status.and_(_near_the_mode(short)).and_(_chains_status(chains.r_hat))
         estimate = Estimate(
             log_evidence=log_evidence,
@@ -147,9 +155,8 @@ class LaplaceMetropolis(Method):
         )
         if not status.is_ok:
             return estimate
-        # Chains that all sit on one peak agree with each other: whether there are others is asked of climbs from the prior.
-        off = float(error + weights.log_mean_se)
-        return estimate.doubted(*mode_check(model, draws, log_evidence, off, key.child("mode"), bench.loop))
+        answer, effort = Answer(log_evidence, float(error + weights.log_mean_se)), self.look.effort
+        return after_look(estimate, look_for_missed_mass(model, answer, Sampled(draws), effort, key.child("mode"), bench.loop))
 
 
 def best_of_each_chain(draws: Draws) -> np.ndarray:
@@ -174,19 +181,22 @@ def _near_the_mode(short: float) -> Status:
     return Status.suspect(
         "far-from-mode",
         f"the best draw lies {short:.2f} nats below the mode that a Newton step sees from it: too few draws for so many "
-        "dimensions; use Laplace, which climbs.",
+        "dimensions; use zhat.Laplace(), which searches for the mode.",
     )
 
 
 def _chains_status(r_hat: float) -> Status:
     if r_hat <= MAX_R_HAT:
         return Status.ok()
-    return Status.suspect("chains-disagree", f"the chains have R-hat = {r_hat:.2f}: they have not mixed; use SMC.")
+    return Status.suspect(
+        "chains-disagree",
+        f"the chains have R-hat = {r_hat:.2f} (flagged above {MAX_R_HAT}): they have not mixed; use zhat.SMC().",
+    )
 
 
 def _no_peak(draws: Draws) -> Estimate:
     sentence = (
-        "the curvature at the best draw is not that of a peak (its Hessian is indefinite or singular): the posterior is flat in "
-        "some direction there; give spread=SampleCovariance(), or use SMC."
+        "the curvature at the best draw is not that of a mode (its Hessian is indefinite or singular): the posterior is flat in "
+        "some direction there; give spread=zhat.settings.SampleCovariance(), or use zhat.SMC()."
     )
-    return Estimate(np.nan, None, status=Status.failed("no-peak", sentence), no_se_because=sentence, record=draws)
+    return Estimate(np.nan, None, Status.failed("no-peak", sentence), record=draws)

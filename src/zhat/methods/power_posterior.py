@@ -2,8 +2,8 @@
 
     log Z = integral over beta from 0 to 1 of E_beta[log L],
 
-E_beta being the mean under the power posterior, prior x likelihood^beta (Gelman & Meng 1998; Friel & Pettitt 2008). Chains climb
-a ladder of betas, each rung started from the last; the means at the rungs are joined by a quadrature rule. Needs prior draws and
+E_beta being the mean under the power posterior, prior x likelihood^beta (Gelman & Meng 1998; Friel & Pettitt 2008). Chains pass
+a ladder of inverse temperatures beta, each rung started from the last; a quadrature rule joins the means at the rungs. Needs prior draws and
 a likelihood, and any kernel that leaves a power posterior invariant: Gibbs sweeps from tempered conditionals where the model
 gives them, otherwise fitted proposals, with gradients in reserve.
 
@@ -12,17 +12,17 @@ the same draws give correct the trapezoid (Friel, Hurn & Wyse 2014): on the defa
 It is estimated by leaving out every other rung. The first step, from the prior, is a stepping stone instead (and so are those
 after it over which the variance falls steeply): there E_beta[log L] bends most, and is infinite where the likelihood can be
 zero. The *Monte Carlo* error is the scatter between islands of chains: islands never exchange states, so what they say is
-independent, whatever the autocorrelation within and between rungs. The error reported is both together.
+independent, whatever the autocorrelation within and between rungs. The standard error reported combines both.
 
 *Bounds for free.* E_beta[log L] never falls with beta, so left and right sums enclose log Z; they are among the diagnostics,
 as is the plain trapezoid.
 
 *Checks.* The slope of the means between two rungs must lie between the variances at both (thermodynamic identity), and bridged
-stepping stones, another reading of the same draws, must agree: a rung that has not settled, or a sharp bend between two
+stepping stones, another reading of the same draws, must agree: a rung that is not in equilibrium, or a sharp bend between two
 rungs, breaks these.
 
-*When it lies.* Chains that have not settled at a rung lag behind it; what is left of where they started is measured, and said. A
-mode that no chain enters is not seen from inside; so the run also looks from the mode (`sampling.from_mode`).
+*When it lies.* Chains that are not in equilibrium at a rung lag behind it; their correlation with their starts is measured, and
+flagged (`stuck`). A mode that no chain enters leaves no trace in them, so a mode check follows (`missed_mass.mode_check`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from zhat.verdicts.tempered import (
     sum_se,
 )
 
-REMEDY = "give chains=Climb(burn_in=Moves(at_most=...)) more, more rungs, or another kernel"
+REMEDY = "give chains=zhat.settings.LadderChains(burn_in=zhat.settings.Moves(at_most=...)) more, more rungs, or another kernel"
 
 
 class Rule(Protocol):
@@ -80,7 +80,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Trapezoid:
-    """The review's rule: straight lines between the rungs' means, the prior's included if that is finite."""
+    """The rule of Friel & Wyse (2012): straight lines between the rungs' means, the prior's included if that is finite."""
 
     @property
     def corrected(self) -> bool:
@@ -115,7 +115,7 @@ class SecondOrder:
 
 @dataclass(frozen=True)
 class PowerPosterior(OnLadder):
-    """Thermodynamic integration over chains that climb from the prior to the posterior."""
+    """Thermodynamic integration over chains on a ladder from the prior to the posterior."""
 
     chains: LadderChains = field(default_factory=lambda: LadderChains(n_chains=400, n_kept=10))
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.97))
@@ -129,7 +129,7 @@ class PowerPosterior(OnLadder):
         """Check the settings."""
         super().__post_init__()
         if not hasattr(self.rule, "n_stones"):
-            raise BadType(f"PowerPosterior(rule={self.rule!r}): give a rule such as SecondOrder() or Trapezoid().")
+            raise BadType(f"PowerPosterior(rule={self.rule!r}): give zhat.settings.SecondOrder() or zhat.settings.Trapezoid().")
 
     def read(self, record: object) -> Estimate:
         """The estimate from a tempered run that is there already, by chains or by a population."""
@@ -147,14 +147,15 @@ class PowerPosterior(OnLadder):
         agrees, z = agreement_status(run, total.minus(bridged), se, ("the integral", "bridged stepping stones"), REMEDY)
         identity = identity_z(*inner) if stop - start > 1 else np.zeros(0)
         status = chains_status(run, total, REMEDY)
-        # A coarse ladder explains a difference from the stones by itself, and is said below.
+        # A coarse ladder explains a difference from the stones by itself, and has a code of its own.
         coarse = discretisation > max(monte_carlo, 1e-9)
         if coarse:
             status = status.and_(
                 Status.suspect(
                     "coarse-ladder",
-                    f"the rungs are so far apart that the rule errs by about {discretisation:.3f}, more than the noise of "
-                    f"{monte_carlo:.3f}: take more rungs, or rule=SecondOrder(), which is nearer the truth on the same rungs.",
+                    f"the rungs are so far apart that the discretisation error is about {discretisation:.3f}, more than the Monte Carlo "
+                    f"standard error of {monte_carlo:.3f}: take more rungs, or rule=zhat.settings.SecondOrder(), which is more accurate "
+                    "on the same rungs.",
                 )
             )
         else:
@@ -165,9 +166,8 @@ class PowerPosterior(OnLadder):
         diagnostics |= {"bridged_stones": bridged.value, "against_bridged_z": float(z), "largest_pareto_k": forward_k}
         return Estimate(
             log_evidence=total.value,
-            log_evidence_se=se if status.is_ok else None,
+            log_evidence_se=se,
             degrees_of_freedom=df,
-            no_se_because=None if status.is_ok else status.reasons[0].sentence,
             status=status,
             diagnostics=diagnostics,
             record=run,
@@ -209,7 +209,7 @@ def _identity_status(betas: Array, identity: Array) -> Status:
     worst = int(np.argmax(np.abs(identity)))
     return Status.suspect(
         "thermodynamic-identity",
-        f"between beta = {betas[worst]:.3g} and {betas[worst + 1]:.3g} the mean log likelihood rises by "
-        f"{'more' if identity[worst] > 0 else 'less'} than its variance allows ({abs(identity[worst]):.1f} errors): a rung has "
-        f"not settled, or the likelihood bends sharply there; {REMEDY}.",
+        f"between the inverse temperatures {betas[worst]:.3g} and {betas[worst + 1]:.3g} the mean log likelihood rises by "
+        f"{'more' if identity[worst] > 0 else 'less'} than its variance allows ({abs(identity[worst]):.1f} standard errors): a rung is "
+        f"not in equilibrium, or the likelihood bends sharply there; {REMEDY}.",
     )

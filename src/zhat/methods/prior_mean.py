@@ -2,14 +2,15 @@
 
     Z = E_prior[ L(theta) ]   so   log Z  is estimated by  log (1/N) sum_i L(theta_i),   theta_i ~ prior.
 
-The definition itself, read as a Monte Carlo average (the review's "arithmetic mean"). Needs prior draws only, and is
-unbiased for Z; its logarithm is low by about half the squared error. The error is the delta method's,
-sd(L) / (sqrt(N) mean(L)), and is shown only when the weights' Pareto k is below 0.5 (so that their variance exists) and
-enough of them count.
+The definition itself, read as a Monte Carlo average (the "arithmetic mean" of Friel & Wyse 2012). Needs prior draws only, and is
+unbiased for Z; its logarithm is low by about half the squared standard error.
+
+*Its standard error.* The delta method's, sd(L) / (sqrt(N) mean(L)), given only when the weights' Pareto k is below 0.5 (so that their
+variance exists) and the effective sample size is large enough.
 
 *When it lies.* When the posterior is much narrower than the prior, the few draws that matter are not among the N: the
-average is then confidently low. Pareto k and the effective sample size notice as long as *some* draw comes near the
-peak; a peak that no draw met leaves no trace in the weights. Compare with a method that starts from the mode.
+average is then too low. Pareto k and the effective sample size show it as long as *some* draw comes near the mode; a mode that no
+draw met leaves no trace in the weights. So a mode check follows (`missed_mass.mode_check`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from zhat.methods._base import Method, check_count
+from zhat.missed_mass.look import Look
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Estimate
@@ -32,10 +35,12 @@ class PriorMean(Method):
     """The average likelihood over `n_draws` draws from the prior."""
 
     n_draws: int = 50_000
+    mode_check: bool = True
 
     name: ClassVar[str] = "prior-mean"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("friel2012", "robert2009")
+    look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "the prior is hardly wider than the posterior; a sanity check in few dimensions"
 
     def __post_init__(self) -> None:
@@ -47,6 +52,6 @@ class PriorMean(Method):
         bench.loop.tick(f"{self.n_draws:,} draws from the prior")
         draws = prior_draws(model, self.n_draws, key.child("prior"), bench.loop)
         weights = Weights.of(draws.log_likelihood)
-        return weights_estimate(
-            weights, with_parameters(model, draws), remedy="use SMC, which goes from the prior to the posterior in steps"
-        )
+        record, remedy = with_parameters(model, draws), "use zhat.SMC(), which tempers from the prior to the posterior"
+        estimate = weights_estimate(weights, record, remedy)
+        return self.checked(model, estimate, Sampled(draws), key.child("mode"), bench.loop) if self.mode_check else estimate

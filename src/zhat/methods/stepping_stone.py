@@ -8,16 +8,16 @@ optimal bridge (*bridged*, the default: Bennett 1976, Meng & Wong 1996). Unlike 
 discretisation error: a coarse ladder makes them noisy, not biased. Needs prior draws and a likelihood; the chains are those of
 power posteriors, and a run of one can be read by the other.
 
-*Its error.* The islands of chains that climb the ladder never exchange states, so the sums of their influences are independent
-and their scatter is the error, whatever the autocorrelation (`numerics.tempering`). A run of SMC that is read anew has the error
+*Its standard error.* The islands of chains never exchange states, so the sums of their influences are independent and their scatter
+is the standard error, whatever the autocorrelation (`numerics.tempering`). A run of SMC that is read anew has the standard error
 with memory between rungs, or that from its genealogy, whichever is larger.
 
-*Checks.* Forward and reverse must agree within the error of their difference: forward below and reverse above is the
+*Checks.* Forward and reverse must agree within the standard error of their difference: forward below and reverse above is the
 signature of rungs too far apart. Where the forward weights have a tail, the likelihood has a spike that the chains have not
 resolved, whichever reading is used; the reverse reading needs a Pareto k below 1/2 at every stone.
 
-*When it lies.* As power posteriors: chains that have not settled, which is measured, and a mode that no chain enters, which is
-only seen from the mode itself (`sampling.from_mode`).
+*When it lies.* As power posteriors: chains that are not in equilibrium, which is measured, and a mode that no chain enters, which only
+the mode check can show (`missed_mass.mode_check`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from zhat.verdicts.tempered import (
 )
 from zhat.verdicts.weights import MAX_PARETO_K
 
-REMEDY = "take more rungs, or give chains=Climb(burn_in=Moves(at_most=...)) more"
+REMEDY = "take more rungs, or give chains=zhat.settings.LadderChains(burn_in=zhat.settings.Moves(at_most=...)) more"
 
 
 class Direction(Protocol):
@@ -93,7 +93,7 @@ class Bridged:
 
 @dataclass(frozen=True)
 class SteppingStone(OnLadder):
-    """Ratios of neighbouring power posteriors from chains that climb from the prior to the posterior."""
+    """Ratios of neighbouring power posteriors from chains on a ladder from the prior to the posterior."""
 
     chains: LadderChains = field(default_factory=LadderChains)
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.8))
@@ -107,7 +107,9 @@ class SteppingStone(OnLadder):
         """Check the settings."""
         super().__post_init__()
         if not hasattr(self.direction, "stones"):
-            raise BadType(f"SteppingStone(direction={self.direction!r}): give Bridged(), Forward() or Reverse().")
+            raise BadType(
+                f"SteppingStone(direction={self.direction!r}): give zhat.settings.Bridged(), zhat.settings.Forward() or zhat.settings.Reverse()."
+            )
 
     def read(self, record: object) -> Estimate:
         """The estimate from a tempered run that is there already, by chains or by a population."""
@@ -122,7 +124,7 @@ class SteppingStone(OnLadder):
         se, df = sum_se(run, total)
         up, down = forward_pareto_k(run), reverse_pareto_k(run)
         agrees, z = agreement_status(run, reverse.minus(forward), se, ("reverse", "forward stones"), REMEDY)
-        # The two one-sided means only bear witness where their own variances exist.
+        # The two one-sided means can be compared only where their own variances exist.
         status = chains_status(run, total, REMEDY).and_(spike_status(up))
         if max(up, down) < MAX_PARETO_K:
             status = status.and_(agrees)
@@ -131,8 +133,8 @@ class SteppingStone(OnLadder):
             status = status.and_(
                 Status.suspect(
                     "pareto-k",
-                    f"the weights of a stone have Pareto k = {one_sided:.2f}: their variance may not exist; take more rungs, or "
-                    "direction=Bridged(), whose terms are bounded.",
+                    f"the weights of a stone have Pareto k = {one_sided:.2f} (flagged from {MAX_PARETO_K}, where their variance may be "
+                    "infinite); take more rungs, or direction=zhat.settings.Bridged(), whose terms are bounded.",
                 )
             )
         diagnostics: dict[str, Diagnostic] = {
@@ -151,9 +153,8 @@ class SteppingStone(OnLadder):
         }
         return Estimate(
             log_evidence=total.value,
-            log_evidence_se=se if status.is_ok else None,
+            log_evidence_se=se,
             degrees_of_freedom=df,
-            no_se_because=None if status.is_ok else status.reasons[0].sentence,
             status=status,
             diagnostics=diagnostics,
             record=run,

@@ -1,34 +1,42 @@
-"""Is one peak a model enough? A second look at the best models of a family, from draws of the prior."""
+"""Is one mode a model enough? The best models of a family, searched again from prior draws.
+
+Families of models are sampled around one mode a model. Where a posterior has several, the draws see one of them and their weights do
+not tell. Here some models are searched again from prior draws, and the mass of other modes is added up by Laplace's
+approximation.
+
+*What it cannot see*: a mode to which none of these starts leads.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from zhat.results.estimate import Status
+from zhat.missed_mass.effort import EFFORT, Effort
+from zhat.model.model import Model
 from zhat.results.records import Array
+from zhat.sampling.backend.evaluation import prior_positions
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.importance.families import Peaks, other_peaks
+from zhat.sampling.importance.families import Peaks, peaks_of_all
 from zhat.seeding import Key
-from zhat.spaces.subset_results import model_name
-
-if TYPE_CHECKING:
-    from zhat.spaces.subsets import Subsets
-
-# Models that are climbed again from prior draws, and the share of mass elsewhere that is worth a word.
-LOOKED_AT = 4
-MISSED_SHARE = 0.05
 
 
-def modes_status(family: Subsets, masks: Array, peaks: Peaks, key: Key, loop: Loop) -> Status:
-    """Whether climbs from prior draws, in these models, end on the peaks that are known."""
-    missed = other_peaks(family.model, family.mask, masks, peaks, key, loop)
-    worst = int(np.argmax(missed))
-    if missed[worst] < MISSED_SHARE:
-        return Status.ok()
-    return Status.suspect(
-        "several-modes",
-        f"climbs from prior draws end on other peaks of {model_name(family.covariates, masks[worst])}, with about "
-        f"{missed[worst]:.0%} of its mass: families are sampled around one peak a model; use compare() with SMC.",
-    )
+def shares_in_other_peaks(
+    model: Model, name: str, variants: Array, peaks: Peaks, key: Key, loop: Loop, effort: Effort = EFFORT
+) -> Array:
+    """For each variant the share of Laplace's mass in modes other than the known one, as searches from prior draws find them.
+
+    `variants` are rows in the place of ``data[name]``, `peaks` the known mode of each.
+    """
+    m = len(variants)
+    each = max(1, effort.starts_in_family // m)
+    rows = np.repeat(np.arange(m), each)
+    found = peaks_of_all(model, name, variants[rows], loop, prior_positions(model, len(rows), key))
+    missed = np.zeros(m)
+    for i in range(m):
+        seen = [peaks.mode[i]]
+        for j in np.flatnonzero((rows == i) & found.climbed):
+            apart = [np.linalg.solve(found.factor[j], found.mode[j] - mode) for mode in seen]
+            if min(float(np.linalg.norm(step)) for step in apart) > effort.same_mode:
+                seen.append(found.mode[j])
+                missed[i] += np.exp(min(found.log_mass[j] - peaks.log_mass[i], 700.0))
+    return np.asarray(missed / (1.0 + missed))

@@ -1,7 +1,11 @@
-"""What comes out: Estimate (a method's word), Evidence (the door's), and the parts they are made of.
+"""What comes out: Estimate (of a method), Evidence (of the front door), and the parts they are made of.
 
-A method returns the small `Estimate`; the front door adds what every method would otherwise repeat: who ran, on
-what, from which seed, at what cost, how often. Both are frozen. One class serves whether a run was repeated or not.
+A method returns the small `Estimate`; the front door adds what every method would otherwise repeat: which method ran, on which model,
+from which seed, at what cost, how often. Both are frozen. One class serves whether a run was repeated or not.
+
+*The promise.* A status that is not ok and a standard error cannot be in one object: `Estimate`, `Repeat` and `Evidence` remove the
+standard error when they are constructed, and put the first reason of the status in its place. `dataclasses.replace` constructs, so it
+keeps the promise as well.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from zhat.formatting import decimals, shown_error, with_error
 from zhat.numerics.uncertainty import interval as symmetric_interval
+from zhat.results.codes import known
+from zhat.results.records import Cost
 
 if TYPE_CHECKING:
     from zhat.results.records import Draws, NestedRun, OrdinateRun, PathRun
@@ -52,13 +58,13 @@ class Status:
 
     @staticmethod
     def suspect(code: str, sentence: str) -> Status:
-        """A number that may well be wrong."""
-        return Status(Level.SUSPECT, (Reason(code, sentence),))
+        """A number that may well be wrong; the code is one of `zhat.results.codes`."""
+        return Status(Level.SUSPECT, (Reason(known(code, Level.SUSPECT.value), sentence),))
 
     @staticmethod
     def failed(code: str, sentence: str) -> Status:
-        """No usable number."""
-        return Status(Level.FAILED, (Reason(code, sentence),))
+        """No usable number; the code is one of `zhat.results.codes`."""
+        return Status(Level.FAILED, (Reason(known(code, Level.FAILED.value), sentence),))
 
     def and_(self, other: Status) -> Status:
         """Both verdicts: the worse level, all reasons (each code once)."""
@@ -81,8 +87,24 @@ class Status:
         return f"{self.level.value} ({', '.join(r.code for r in self.reasons)})"
 
 
+def promised_se(se: float | None, status: Status) -> float | None:
+    """The standard error, unless the status is in doubt: then there is none."""
+    return se if status.is_ok else None
+
+
+def _keep_promise(result: Estimate | Evidence) -> None:
+    """Remove the standard error of a result in doubt; say why there is none exactly where there is none."""
+    se, because = promised_se(result.log_evidence_se, result.status), result.no_se_because
+    if se is not None:
+        because = None
+    elif because is None and not result.status.is_ok:
+        because = next((reason.sentence for reason in result.status.reasons), f"the result is {result.status.level.value}.")
+    object.__setattr__(result, "log_evidence_se", se)
+    object.__setattr__(result, "no_se_because", because)
+
+
 class Kind(enum.Enum):
-    """What sort of number an estimate is; the words are the ones a printed result uses."""
+    """What sort of number an estimate is; the words are the ones that a printed result uses."""
 
     SAMPLING = "sampling estimate"
     APPROXIMATION = "deterministic approximation"
@@ -92,16 +114,21 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a method says: the number, its error, and whether to believe both.
+    """What a method returns: the number, its standard error, and whether to believe both.
+
+    A method passes the standard error that it computed and the status that it reached; with a status that is not ok the standard
+    error is removed here.
 
     Attributes
     ----------
     log_evidence : float
         Estimate of log Z in nats; NaN when the run failed before it had one, -inf is a legal answer.
     log_evidence_se : float or None
-        Standard error of `log_evidence`; None when it cannot be had honestly, and then `no_se_because` says why.
+        Standard error of `log_evidence`; None when there is no honest one.
+    no_se_because : str or None
+        Why there is no standard error; the first reason of the status unless a method says otherwise.
     degrees_of_freedom : float
-        Of the t distribution behind the error; infinite for a normal one.
+        Of the t distribution behind the standard error; infinite for a normal one.
     approximation_error : float or None
         For a deterministic approximation: how far it seems to be from the truth (its importance correction).
     """
@@ -116,44 +143,26 @@ class Estimate:
     diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
     record: Draws | NestedRun | OrdinateRun | PathRun | None = None
 
-    def doubted(self, seen: Status, more: Mapping[str, Diagnostic] | None = None) -> Estimate:
-        """The estimate with a further verdict (and diagnostics); a doubt takes its error bar away."""
-        kept = replace(self, diagnostics={**self.diagnostics, **(more or {})})
-        if seen.is_ok:
-            return kept
-        status = self.status.and_(seen)
-        because = self.no_se_because or status.reasons[0].sentence
-        return replace(kept, status=status, log_evidence_se=None, no_se_because=because)
+    def __post_init__(self) -> None:
+        """Keep the promise: no standard error beside a status that is not ok."""
+        _keep_promise(self)
 
-
-@dataclass(frozen=True)
-class Cost:
-    """What a run took. `seconds` is wall time and includes `compile_seconds` (tracing and compiling)."""
-
-    n_likelihood: int = 0
-    n_gradient: int = 0
-    n_hessian: int = 0
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
-
-    def __add__(self, other: Cost) -> Cost:
-        """Sum of two costs."""
-        return Cost(
-            self.n_likelihood + other.n_likelihood,
-            self.n_gradient + other.n_gradient,
-            self.n_hessian + other.n_hessian,
-            self.seconds + other.seconds,
-            self.compile_seconds + other.compile_seconds,
-        )
+    def doubted(self, status: Status, diagnostics: Mapping[str, Diagnostic] | None = None) -> Estimate:
+        """The estimate with a further verdict and further diagnostics."""
+        return replace(self, status=self.status.and_(status), diagnostics={**self.diagnostics, **(diagnostics or {})})
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """One run among several: what it said alone."""
+    """One run among several: its own result."""
 
     log_evidence: float
     log_evidence_se: float | None
     status: Status
+
+    def __post_init__(self) -> None:
+        """Keep the promise: no standard error beside a status that is not ok."""
+        object.__setattr__(self, "log_evidence_se", promised_se(self.log_evidence_se, self.status))
 
 
 @dataclass(frozen=True)
@@ -194,6 +203,14 @@ class Evidence:
     versions: Mapping[str, str]
     repeats: tuple[Repeat, ...]
     why_this_method: str = ""
+
+    def __post_init__(self) -> None:
+        """Keep the promise: no standard error beside a status that is not ok."""
+        _keep_promise(self)
+
+    def doubted(self, status: Status) -> Evidence:
+        """The evidence with a further verdict."""
+        return replace(self, status=self.status.and_(status))
 
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Central interval for log Z at this level from its standard error, or None without one."""

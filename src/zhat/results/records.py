@@ -1,4 +1,4 @@
-"""What samplers leave for estimators: frozen records of NumPy arrays.
+"""What samplers leave for estimators: frozen records of NumPy arrays, and what a run cost.
 
 A sampler writes one of these and knows nothing of evidences; an estimator is a pure function of one and knows
 nothing of sampling. So an estimate can be remade with another formula, today or next year, without sampling
@@ -174,3 +174,24 @@ class NestedRun:
     correlation: Array
     complete: bool
     final: Draws | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took. `seconds` is wall time and includes `compile_seconds` (tracing and compiling)."""
+
+    n_likelihood: int = 0
+    n_gradient: int = 0
+    n_hessian: int = 0
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        """Sum of two costs."""
+        return Cost(
+            self.n_likelihood + other.n_likelihood,
+            self.n_gradient + other.n_gradient,
+            self.n_hessian + other.n_hessian,
+            self.seconds + other.seconds,
+            self.compile_seconds + other.compile_seconds,
+        )

@@ -5,8 +5,8 @@
 
     evidence(model, repeats=20, workers=4)                   # the same digits, sooner
 
-Needs are checked before any work. Everything that methods would otherwise repeat is added here and in `runs.py`: seeds, cost,
-versions, repeats and their combination, stopping by budget or Ctrl-C.
+Needs are checked before any work. Everything that methods would otherwise repeat is added here and in `repeats.py`: seeds, cost,
+versions, repeats and their combination, stopping by budget or Ctrl-C. Which methods run when none is named stands in `auto.py`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ import numpy as np
 
 from zhat.errors import BadType, EvidenceFailed, UnsupportedModel
 from zhat.methods._base import Method, check_count, method_named, registry
-from zhat.methods.importance import Importance
-from zhat.methods.smc import SMC
-from zhat.missed_mass.mode_check import more_than
 from zhat.model.model import Model
-from zhat.results.estimate import Cost, Estimate, Evidence, Level, Repeat, Status
+from zhat.results.estimate import Estimate, Evidence, Level, Repeat
+from zhat.results.records import Cost
+from zhat.run.auto import by_default
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.distribution.travel import Task
 from zhat.run.repeats import Runs, some_runs, together
+from zhat.run.whose_model import not_a_model
 from zhat.sampling.backend.loop import Budget
 from zhat.seeding import check_seed
 
@@ -50,27 +50,27 @@ def evidence(
     executor: Executor | str | None = None,
     workers: int | None = None,
 ) -> Evidence:
-    """Estimate how strongly the data support a model: its log evidence, with an error and a verdict.
+    """Estimate how strongly the data support a model: its log evidence, with a standard error and a verdict.
 
     Parameters
     ----------
     model : Model
     method : Method, name of one, or None
-        None runs `Importance`, and where its own checks refuse the answer, `SMC`; the result says which and why.
+        None runs `Importance`, and where its own checks doubt the answer, `SMC`; the result says which and why.
     seed : int, optional
         The same seed gives the same digits; without one, a seed is drawn and stored in the result.
     repeats : int
-        Independent runs, combined; their scatter is compared with the errors they report.
+        Independent runs, combined; their scatter is compared with the standard errors that they report.
     progress : bool, optional
-        Show what is going on; by default only on a terminal.
+        Show progress; by default only on a terminal.
     budget : Budget, optional
         Limits for the whole call; a run that is stopped hands over what it has, with status failed.
     strict : bool
         Raise `EvidenceFailed` instead of returning a failed result.
     executor : concurrent.futures.Executor, or "dask://host:port", optional
-        Where the repeats are run; the digits are the same everywhere. Cost is then the sum over all runs.
+        Where the repeats run; the digits are the same everywhere. The cost is then the sum over all runs.
     workers : int, optional
-        The same with so many processes on this machine, for this call.
+        The same with this many processes on this machine, for this call.
     """
     seed = check_seed(seed)
     spread = executor is not None or workers is not None
@@ -89,13 +89,12 @@ def read(result: Evidence, method: Method | str) -> Evidence:
     it was loaded from a file. What is checked from the model itself (modes, edges) is not checked again.
     """
     if not isinstance(result, Evidence):
-        raise BadType(f"read() takes an Evidence first, not a {type(result).__name__}: the result of evidence(...).")
+        raise BadType(f"read() takes an Evidence first, not a {type(result).__name__}: the result of zhat.evidence(...).")
     chosen = method_named(method) if isinstance(method, str) else method
     if not isinstance(chosen, Method):
-        raise BadType(f"method is a {type(chosen).__name__}: give a method such as SteppingStone(), or its name.")
+        raise BadType(f"method is a {type(chosen).__name__}: give a method such as zhat.SteppingStone(), or its name.")
     estimate = chosen.read(result.record)
-    if not result.status.is_ok:  # what the run said against itself stands
-        estimate = estimate.doubted(result.status)
+    estimate = estimate.doubted(result.status)  # what the run said against itself stands
     return replace(
         result,
         **{f.name: getattr(estimate, f.name) for f in fields(Estimate)},
@@ -111,54 +110,19 @@ def read(result: Evidence, method: Method | str) -> Evidence:
 def plan(
     model: Model, method: Method | str | None, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
 ) -> Plan[Evidence]:
-    """The way to one evidence, checked before its first step; with `spread` every run is a task of its own."""
+    """The plan of one evidence, its arguments checked; with `spread` every run is a task of its own."""
     _check_arguments(model, repeats, budget)
     if method is None:
-        return _by_default(model, seed, repeats, progress, budget, spread)
+        return by_default(lambda chosen, left: _run(model, chosen, seed, repeats, progress, left, spread), budget)
     chosen = method_named(method) if isinstance(method, str) else method
     _check_needs(model, chosen)
     return _run(model, chosen, seed, repeats, progress, budget, spread)
 
 
-def _by_default(
-    model: Model, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
-) -> Plan[Evidence]:
-    first = yield from _run(model, Importance(), seed, repeats, progress, budget, spread)
-    if first.status.is_ok:
-        k = first.diagnostics.get("pareto_k", float("nan"))
-        return _because(first, f"importance sampling at the mode, whose weights are well behaved (Pareto k {k:.2f})")
-    if any(reason.code in ("interrupted", "budget", "unchecked") for reason in first.status.reasons):
-        return first
-    why = first.status.reasons[0]
-    second = yield from _run(model, SMC(), seed, repeats, progress, _remaining(budget, first.cost), spread)
-    if second.log_evidence_se is not None:  # what importance sampling found at the modes stands against SMC as well
-        second = _doubted(second, more_than(second.log_evidence, second.log_evidence_se, first.diagnostics))
-    return _because(second, f"SMC, because importance sampling refused ({why.code}): {why.sentence}", first.cost)
-
-
-def _doubted(result: Evidence, seen: Status) -> Evidence:
-    if seen.is_ok:
-        return result
-    because = seen.reasons[0].sentence
-    return replace(result, status=result.status.and_(seen), log_evidence_se=None, no_se_because=because)
-
-
-def _because(result: Evidence, why: str, spent_before: Cost | None = None) -> Evidence:
-    cost = result.cost if spent_before is None else spent_before + result.cost
-    return Evidence(**{**vars(result), "why_this_method": why, "cost": cost})
-
-
-def _remaining(budget: Budget | None, spent: Cost) -> Budget | None:
-    if budget is None:
-        return None
-    left = budget.likelihoods - spent.n_likelihood - spent.n_gradient
-    return Budget(max(left, 1), max(budget.seconds - spent.seconds, 1e-3))
-
-
 def _run(
     model: Model, method: Method, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
 ) -> Plan[Evidence]:
-    # Runs that share a budget are made one after the other: who spent it first would depend on the workers.
+    # Runs that share a budget run one after the other: which of them spends it first would depend on the workers.
     apart = spread and (budget is None or (math.isinf(budget.likelihoods) and math.isinf(budget.seconds)))
     groups = [(i,) for i in range(repeats)] if apart else [tuple(range(repeats))]
     progress = False if spread else progress
@@ -193,15 +157,15 @@ def _run(
 
 def _check_arguments(model: Any, repeats: Any, budget: Any) -> None:
     if not isinstance(model, Model):
-        raise BadType(f"evidence() takes a Model first, not a {type(model).__name__}: Model(log_likelihood, prior).")
+        raise BadType(not_a_model(model, "evidence"))
     check_count("evidence", "repeats", repeats, 1, "there must be a run")
     if budget is not None and not isinstance(budget, Budget):
-        raise BadType(f"budget is a {type(budget).__name__}: give Budget(likelihoods=...) or Budget(seconds=...).")
+        raise BadType(f"budget is a {type(budget).__name__}: give zhat.Budget(likelihoods=100_000) or zhat.Budget(seconds=60).")
 
 
 def _check_needs(model: Model, method: Any) -> None:
     if not isinstance(method, Method):
-        raise BadType(f"method is a {type(method).__name__}: give a method such as SMC(), or its name, one of {_names()}.")
+        raise BadType(f"method is a {type(method).__name__}: give a method such as zhat.SMC(), or its name, one of {_names()}.")
     missing = method.missing(model)
     if not missing:
         return

@@ -1,4 +1,4 @@
-"""Some runs of one method on one model, independent of each other, and what they say together.
+"""Some runs of one method on one model, independent of each other, and their combination.
 
 Every run has a key of its own, drawn from the seed, the method's name and the run's number, so that a run gives the same digits
 alone, among others, in this process or in another one.
@@ -19,8 +19,8 @@ from scipy.special import gammaincc
 from zhat.methods._base import Method
 from zhat.model.model import Model
 from zhat.numerics.uncertainty import combine_repeats
-from zhat.results.estimate import Cost, Estimate, Kind, Level, Status
-from zhat.results.records import Draws
+from zhat.results.estimate import Estimate, Kind, Level, Status
+from zhat.results.records import Cost, Draws
 from zhat.run.model_check import preflight
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped
@@ -37,7 +37,7 @@ LONGEST_NAME = 24
 
 @dataclass(frozen=True)
 class Runs:
-    """What some runs said, each by itself, and what they took."""
+    """The results of some runs, each by itself, and what they cost."""
 
     estimates: tuple[Estimate, ...]
     cost: Cost
@@ -49,7 +49,7 @@ class Runs:
 
     @property
     def kept(self) -> tuple[Estimate, ...]:
-        """Up to the first that failed, after which runs that are made one by one are made no more."""
+        """Those up to the first that failed, after which runs one by one would have ended."""
         failed = [i for i, estimate in enumerate(self.estimates) if estimate.status.level is Level.FAILED]
         return self.estimates[: failed[0] + 1] if failed else self.estimates
 
@@ -70,9 +70,7 @@ def some_runs(
                 estimate = method.run(model, bench, key)
                 seen = seen.and_(_edge_status(model, estimate))
             except Stopped as stop:
-                sentence = f"no evidence yet: {stop}."
-                seen = Status.failed(stop.code, sentence)
-                estimate = Estimate(np.nan, None, no_se_because=sentence)
+                seen, estimate = Status.failed(stop.code, f"no evidence yet: {stop}."), Estimate(np.nan, None)
             estimate = estimate.doubted(seen)
             # A record is large, and of several good runs only the first one's is kept.
             estimates.append(estimate if i == 0 or not estimate.status.is_ok else replace(estimate, record=None))
@@ -88,18 +86,18 @@ def together(runs: Runs) -> Estimate:
 
 
 def nan_status(n_nan: int) -> Status:
-    """Doubt a result that met NaN likelihoods and was told to take them as zero."""
+    """Doubt a result that met NaN likelihoods and counted them as zero."""
     if not n_nan:
         return Status.ok()
     return Status.suspect(
         "nan-as-zero",
-        f"the log likelihood was NaN at {n_nan:,} points, which were taken as impossible (zero_where_nan): make sure that "
-        "they are.",
+        f"the log likelihood was NaN at {n_nan:,} points, which counted as zero likelihood (zero_where_nan=True): make sure that it "
+        "is zero there.",
     )
 
 
 def _edge_status(model: Model, estimate: Estimate) -> Status:
-    """Doubt a result whose weight lies where the parameters have run into the edge of their support."""
+    """Doubt a result whose weight lies where parameters equal the edge of their support."""
     record = estimate.record
     draws = record if record is None or isinstance(record, Draws) else record.final
     if draws is None or estimate.status.level is Level.FAILED:
@@ -110,7 +108,7 @@ def _edge_status(model: Model, estimate: Estimate) -> Status:
     return Status.suspect(
         "edge",
         f"{share:.0%} of the posterior's weight lies where a parameter cannot be told from the edge of its support: the "
-        "likelihood may be unbounded there and the evidence infinite; look at the parameters near their bounds.",
+        "likelihood may be unbounded there and the evidence infinite; check the parameters near their bounds.",
     )
 
 
@@ -126,10 +124,10 @@ def _combine(estimates: list[Estimate]) -> Estimate:
     first = estimates[0]
     if status.level is Level.FAILED or not np.isfinite(values).all():
         failed = next(e for e in estimates if not e.status.is_ok or not np.isfinite(e.log_evidence))
-        return Estimate(**{**vars(failed), "status": status, "log_evidence_se": None})
+        return replace(failed, status=status, log_evidence_se=None)
     if first.kind is Kind.APPROXIMATION:
         worst = max(e.approximation_error or 0.0 for e in estimates)
-        return Estimate(**{**vars(first), "log_evidence": float(np.mean(values)), "approximation_error": worst, "status": status})
+        return replace(first, log_evidence=float(np.mean(values)), approximation_error=worst, status=status)
     all_errors = [e for e in errors if e is not None] if None not in errors else None
     combined = combine_repeats(values, all_errors)
     if all_errors is not None and combined.ratio is not None and combined.within_se:
@@ -138,17 +136,16 @@ def _combine(estimates: list[Estimate]) -> Estimate:
             status = status.and_(
                 Status.suspect(
                     "scatter",
-                    f"{len(values)} runs scatter {combined.ratio:.1f} times as much as their own errors allow: the errors are "
-                    "too small; trust the scatter, and take more particles or draws.",
+                    f"{len(values)} runs scatter {combined.ratio:.1f} times as much as their standard errors allow, so these are too "
+                    f"small; the scatter alone gives a standard error of {combined.between_se:.3g}; take more particles or draws a run.",
                 )
             )
-    shown = status.is_ok or (any(reason.code == "scatter" for reason in status.reasons) and len(status.reasons) == 1)
-    diagnostics = {**first.diagnostics, "between_run_sd": float(combined.between_sd or 0.0)}
+    between = float(combined.between_sd or 0.0)
+    diagnostics = {**first.diagnostics, "between_run_sd": between, "between_run_se": float(combined.between_se or 0.0)}
     return Estimate(
         log_evidence=float(combined.mean),
-        log_evidence_se=float(combined.se) if shown else None,
+        log_evidence_se=float(combined.se),
         degrees_of_freedom=float(combined.degrees_of_freedom),
-        no_se_because=None if shown else status.reasons[0].sentence,
         status=status,
         kind=first.kind,
         diagnostics=diagnostics,

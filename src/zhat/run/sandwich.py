@@ -1,15 +1,15 @@
 """A number from below and one from above: annealing up from the prior, and back down from the posterior.
 
-    E[log Z_up] <= log Z <= E[-log W_down],      W_down the mean weight of lineages that walk from the posterior to the prior,
+    E[log Z_up] <= log Z <= E[-log W_down],      W_down the mean weight of lineages from the posterior to the prior,
 
 because Z is unbiased on the way up and 1 / Z on the way down, and the logarithm is concave (Grosse, Ghahramani & Adams 2015).
 Where the two meet, both are right; the gap is an upper bound, in expectation, on how far either is off. What no run in one
 direction can see, a narrow peak that holds the mass, opens the gap.
 
-The bound from above needs *exact* draws of the posterior, and nobody has those for real data, so there are two uses:
+The bound from above needs *exact* draws of the posterior, which do not exist for real data, so there are two uses:
 
-* `sandwich(model)`: on the data of the model. The way down starts from chains, so the upper number is a heuristic one: a mode
-  that the chains missed is missing from it too. It says so. (A peak that can be climbed to is looked for, as in AIS.)
+* `sandwich(model)`: on the data of the model. The way down starts from chains, so the upper number is heuristic: a mode that the
+  chains missed is missing from it too. The result says so. (A mode check follows, as in AIS.)
 * `sandwich(model, simulate=...)`: on data like yours. Parameters are drawn from the prior and data from them; then the parameters
   *are* an exact draw of the posterior given those data, chains that start there remain exact, and both bounds are rigorous in
   expectation. The gap says what the settings achieve on such data: trust them on real data of the same kind and size.
@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -30,13 +31,16 @@ import numpy as np
 from zhat.errors import BadInput, BadType
 from zhat.formatting import with_error
 from zhat.methods.annealed import AIS
-from zhat.missed_mass.mode_check import mode_check
+from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.look import look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
+from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model
 from zhat.numerics.series import log_mean_se_correlated
 from zhat.numerics.weights import Weights
-from zhat.results.estimate import Diagnostic, Status
+from zhat.results.estimate import Diagnostic, Status, promised_se
 from zhat.results.records import Array, Draws
+from zhat.run.whose_model import not_a_model
 from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import log_densities, prior_draws, prior_positions
 from zhat.sampling.backend.loop import Budget, Loop
@@ -47,12 +51,13 @@ from zhat.sampling.tempering.path_survey import Plan
 from zhat.sampling.tempering.sweep import sweep
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key, check_seed
+from zhat.verdicts.missed_mass import missed_mass_status
 from zhat.verdicts.weights import weights_status
 
-# Moves after which chains that all begin at the one exact draw are taken: they are exact after any number, and less alike after
-# more. In calls of this many.
+# Moves of chains that all start at the one exact draw: they are exact after any number, and less correlated after more. In calls of
+# this many.
 MOVES, AT_ONCE = 100, 25
-# A gap is doubtful when it is this many of its errors wide, and wider than this many nats.
+# A gap is suspect when it is this many standard errors wide, and wider than this many nats.
 WIDE_ERRORS, WIDE_NATS = 4.0, 0.1
 
 
@@ -65,7 +70,8 @@ class Sandwich:
     lower, upper : float
         From the prior up, and from the posterior down.
     lower_se, upper_se : float or None
-        Their standard errors; None where the weights do not allow one.
+        Their standard errors; None where the weights do not allow one, and with a status that is not ok (then both are among the
+        diagnostics).
     rigorous : bool
         Whether the upper number is a bound in expectation (exact draws), or a heuristic one (chains on real data).
     simulated : bool
@@ -88,6 +94,11 @@ class Sandwich:
     seconds: float
     diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Keep the promise: no standard error beside a status that is not ok."""
+        object.__setattr__(self, "lower_se", promised_se(self.lower_se, self.status))
+        object.__setattr__(self, "upper_se", promised_se(self.upper_se, self.status))
+
     @property
     def gap(self) -> float:
         """Upper less lower number, in nats."""
@@ -95,7 +106,7 @@ class Sandwich:
 
     @property
     def gap_se(self) -> float | None:
-        """Standard error of the gap: the two walks are independent."""
+        """Standard error of the gap: the two runs are independent."""
         if self.lower_se is None or self.upper_se is None:
             return None
         return math.hypot(self.lower_se, self.upper_se)
@@ -108,7 +119,7 @@ class Sandwich:
     __repr__ = __str__
 
     def explain(self) -> str:
-        """The line of `__str__`, what sort of bounds these are, and every reason for doubt."""
+        """The line of `__str__`, what kind of bounds these are, and every reason of the status."""
         lines = [str(self)]
         if self.simulated:
             lines.append(
@@ -139,7 +150,7 @@ def sandwich(
     progress: bool | None = None,
     budget: Budget | None = None,
 ) -> Sandwich:
-    """Walk up from the prior and back down from the posterior along the same rungs.
+    """Anneal up from the prior and back down from the posterior along the same rungs.
 
     Parameters
     ----------
@@ -151,7 +162,7 @@ def sandwich(
     exact_draws : dictionary of arrays, optional
         Exact posterior draws for the model's data, by parameter name, leading axis over draws.
     seed, progress, budget
-        As for `evidence`. A budget that is spent raises: half a sandwich is none.
+        As for `evidence`. A budget that is spent raises: one bound alone is no sandwich.
     """
     _check(model, method, simulate, exact_draws)
     seed = check_seed(seed)
@@ -161,7 +172,8 @@ def sandwich(
         truth = None
         if simulate is not None:
             model, truth = _simulated(model, simulate, key.child("simulate"))
-        outliers = Outliers(model)
+        effort = method.look.effort
+        outliers = Outliers(model, effort)
         plan, _ = method.prepare(model, key.child("plan"), loop, observer=outliers.watch)
         n = method.n_particles
         start = prior_draws(model, n, key.child("prior"), loop)
@@ -174,30 +186,47 @@ def sandwich(
         else:
             top = _from_chains(model, n, key, loop)
         down = walk(model, plan.backwards(), top, n // 2, key.child("down"), loop).log_weights
-        seen = Status.ok()
+        finding = Finding(Answer(float(up.log_mean), float(up.log_mean_se)), effort)
         if truth is None and exact_draws is None and up.log_mean_se > 0:  # chains may have missed what the way up missed
             ended = way_up.record().final
             assert ended is not None
-            found = float(up.log_mean), float(up.log_mean_se)
-            seen, _ = mode_check(model, ended, *found, key.child("mode"), loop, outliers=outliers.draws)
+            witnesses = Sampled(ended, outliers.draws)
+            finding = look_for_missed_mass(model, finding.answer, witnesses, effort, key.child("mode"), loop)
         seconds = loop.seconds
-    possible = float((start.log_likelihood > -np.inf).mean())
-    given, simulated = exact_draws is not None, truth is not None
-    result = _result(model, seed, up, down, top.chain, possible, given, simulated, len(plan.betas) - 1, loop, seconds)
-    return replace(result, status=result.status.and_(seen))
+    ends = Ends(
+        up=up,
+        log_down=down,
+        chain=top.chain,
+        possible=float((start.log_likelihood > -np.inf).mean()),
+        is_exact=exact_draws is not None or truth is not None,
+    )
+    return Sandwich(
+        **ends.bounds(),
+        rigorous=ends.is_exact,
+        simulated=truth is not None,
+        status=ends.status.and_(missed_mass_status(finding)),
+        model=model.name,
+        seed=seed,
+        n_likelihood=loop.n_likelihood,
+        n_gradient=loop.n_gradient,
+        seconds=seconds,
+        diagnostics={"n_rungs": len(plan.betas) - 1, **ends.diagnostics, **finding.diagnostics},
+    )
 
 
 def _check(model: Any, method: Any, simulate: Any, exact_draws: Any) -> None:
     if not isinstance(model, Model):
-        raise BadType(f"sandwich() takes a Model first, not a {type(model).__name__}: Model(log_likelihood, prior).")
+        raise BadType(not_a_model(model, "sandwich"))
     if method is not None and not isinstance(method, AIS):
-        raise BadType(f"method is a {type(method).__name__}: a sandwich is made with AIS(...).")
+        raise BadType(f"method is a {type(method).__name__}: a sandwich is made with zhat.AIS(...).")
     if simulate is not None and not callable(simulate):
         raise BadType(f"simulate is a {type(simulate).__name__}: give a function (params, rng) -> data.")
     if simulate is not None and exact_draws is not None:
         raise BadInput("simulate=... and exact_draws=...: give one of them; the draws would not be of the simulated data.")
     if simulate is not None and model.data is None:
-        raise BadInput(f"simulate=...: model {model.name!r} takes no data; give them as Model(..., data=...).")
+        raise BadInput(
+            f"simulate=...: model {model.name!r} takes no data; give them as zhat.Model(log_likelihood, prior, data=...)."
+        )
 
 
 # -- where the way down begins -----------------------------------------------------------------------------------------------
@@ -212,7 +241,7 @@ def _simulated(model: Model, simulate: Callable[..., Any], key: Key) -> tuple[Mo
 
 
 def _from_one(model: Model, plan: Plan, truth: Array, n: int, key: Key, loop: Loop) -> Draws:
-    """n exact draws from one: chains that all begin there, each exact after every move, whose likeness fades."""
+    """n exact draws from one: chains that all start there, each exact after every move, less and less correlated."""
     position = np.repeat(truth, n, axis=0)
     log_prior, log_likelihood = (np.repeat(part, n) for part in log_densities(model, truth, loop))
     state = State(position, log_prior, log_likelihood, None)
@@ -223,7 +252,7 @@ def _from_one(model: Model, plan: Plan, truth: Array, n: int, key: Key, loop: Lo
             part = sweep(model, plan.kernels[-1], state, AT_ONCE, 1.0, tuning, rng, loop)
             state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
             loop.tick("moves at the posterior")
-    return Draws(state.position, state.log_likelihood, state.log_prior, n_drawn=n)
+    return Draws(position=state.position, log_prior=state.log_prior, log_likelihood=state.log_likelihood, n_drawn=n)
 
 
 def _from_chains(model: Model, n: int, key: Key, loop: Loop) -> Draws:
@@ -233,9 +262,17 @@ def _from_chains(model: Model, n: int, key: Key, loop: Loop) -> Draws:
     n_chains = int(draws.chain.max()) + 1
     each = len(draws.position) // n_chains
     if n > len(draws.position):
-        raise BadInput(f"AIS(n_particles={n}): the chains have only {len(draws.position):,} draws to start from; take fewer.")
+        raise BadInput(
+            f"AIS(n_particles={n}): the chains have only {len(draws.position):,} draws to start from; take fewer particles."
+        )
     rows = np.linspace(0, len(draws.position) - 1, n).round().astype(np.int64)
-    return Draws(draws.position[rows], draws.log_likelihood[rows], draws.log_prior[rows], n_drawn=n, chain=rows // each)
+    return Draws(
+        position=draws.position[rows],
+        log_prior=draws.log_prior[rows],
+        log_likelihood=draws.log_likelihood[rows],
+        n_drawn=n,
+        chain=rows // each,
+    )
 
 
 def _given(model: Model, exact_draws: Mapping[str, Any], n: int, loop: Loop) -> Draws:
@@ -245,21 +282,21 @@ def _given(model: Model, exact_draws: Mapping[str, Any], n: int, loop: Loop) -> 
     log_prior, log_likelihood = log_densities(model, position, loop)
     if not (np.isfinite(log_prior) & np.isfinite(log_likelihood)).all():
         raise BadInput("exact_draws: some lie where the posterior density is zero; they cannot be draws of it.")
-    return Draws(position, log_likelihood, log_prior, n_drawn=n)
+    return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n)
 
 
 # -- the two numbers -----------------------------------------------------------------------------------------------------------
 
 
 def upper_from(log_weights: Array, chain: Any, possible: float, n_prior: int) -> tuple[float, float, Weights]:
-    """Log Z from the weights of the way down, its error, and the weights.
+    """Log Z from the weights of the way down, its standard error, and the weights.
 
     The way down ends on the part of the prior where the likelihood is not zero; of `n_prior` prior draws the share `possible` was
     there.
     """
     weights = Weights.of(log_weights)
     se = float(weights.log_mean_se)
-    if chain is not None:  # draws of a chain are alike: the larger of the two errors
+    if chain is not None:  # draws of a chain are correlated: the larger of the two standard errors
         length = min(np.bincount(chain))
         by_chain = np.stack([log_weights[chain == c][:length] for c in np.unique(chain)])
         if length >= 4:
@@ -268,44 +305,48 @@ def upper_from(log_weights: Array, chain: Any, possible: float, n_prior: int) ->
     return -float(weights.log_mean) + math.log(possible), math.sqrt(se**2 + error_of_share), weights
 
 
-def _result(
-    model: Model,
-    seed: int,
-    up: Weights,
-    log_down: Array,
-    chain: Any,
-    possible: float,
-    given: bool,
-    simulated: bool,
-    n_rungs: int,
-    loop: Loop,
-    seconds: float,
-) -> Sandwich:
-    upper, upper_se, down = upper_from(log_down, chain, possible, up.n_drawn)
-    lower, lower_se = float(up.log_mean), float(up.log_mean_se)
-    trusted = [weights_status(w, "take more rungs").is_ok for w in (up, down)]
-    return Sandwich(
-        lower=lower,
-        upper=upper,
-        lower_se=lower_se if trusted[0] else None,
-        upper_se=upper_se if trusted[1] else None,
-        rigorous=given or simulated,
-        simulated=simulated,
-        status=gap_status(upper - lower, math.hypot(lower_se, upper_se), given or simulated),
-        model=model.name,
-        seed=seed,
-        n_likelihood=loop.n_likelihood,
-        n_gradient=loop.n_gradient,
-        seconds=seconds,
-        diagnostics={
-            "n_rungs": n_rungs,
-            "up_ess": float(up.ess),
-            "up_pareto_k": float(up.pareto_k),
+@dataclass(frozen=True)
+class Ends:
+    """The weights of both ways: up from the prior, and down from the posterior."""
+
+    up: Weights
+    log_down: Array
+    chain: Any
+    possible: float
+    is_exact: bool
+
+    @cached_property
+    def _down(self) -> tuple[float, float, Weights]:
+        return upper_from(self.log_down, self.chain, self.possible, self.up.n_drawn)
+
+    def bounds(self) -> dict[str, Any]:
+        """Both numbers, each with a standard error where its weights allow one."""
+        upper, upper_se, down = self._down
+        errors = [
+            se if weights_status(weights, "take more rungs").is_ok else None
+            for se, weights in ((float(self.up.log_mean_se), self.up), (upper_se, down))
+        ]
+        return {"lower": float(self.up.log_mean), "upper": upper, "lower_se": errors[0], "upper_se": errors[1]}
+
+    @property
+    def status(self) -> Status:
+        """Whether the two numbers meet."""
+        upper, upper_se, _ = self._down
+        return gap_status(upper - float(self.up.log_mean), math.hypot(float(self.up.log_mean_se), upper_se), self.is_exact)
+
+    @property
+    def diagnostics(self) -> dict[str, Diagnostic]:
+        """What both ways' weights say, and their standard errors whether or not these can be trusted."""
+        _, upper_se, down = self._down
+        return {
+            "up_ess": float(self.up.ess),
+            "up_se": float(self.up.log_mean_se),
+            "up_pareto_k": float(self.up.pareto_k),
             "down_ess": float(down.ess),
+            "down_se": upper_se,
             "down_pareto_k": float(down.pareto_k),
-            "prior_share_possible": possible,
-        },
-    )
+            "prior_share_possible": self.possible,
+        }
 
 
 def gap_status(gap: float, error: float, rigorous: bool) -> Status:
@@ -315,11 +356,12 @@ def gap_status(gap: float, error: float, rigorous: bool) -> Status:
     if gap > 0:
         return Status.suspect(
             "gap",
-            f"the two ways differ by {gap:.2f} nats, {gap / error:.0f} times the error: the lineages do not keep up with the "
-            "path, or mass lies where one of them does not come; take more rungs (a smaller log_weight_variance) and sweeps.",
+            f"the upper number exceeds the lower one by {gap:.2f} nats, {gap / error:.0f} standard errors: the lineages do not follow "
+            "the path, or one of the two runs missed mass; take more rungs and sweeps: "
+            "zhat.AIS(log_weight_variance=0.1, n_sweeps=4).",
         )
-    why = "the weights hang on lineages not yet seen" if rigorous else "the chains miss part of the posterior"
+    why = "the weights depend on lineages not yet made" if rigorous else "the chains miss part of the posterior"
     return Status.suspect(
         "crossed",
-        f"the upper number lies {-gap:.2f} nats below the lower one: {why}; take more particles, and look at the chains.",
+        f"the upper number lies {-gap:.2f} nats below the lower one: {why}; take more particles, zhat.AIS(n_particles=4000), and longer chains.",
     )

@@ -10,7 +10,7 @@ from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.posterior import Chains, run_chains
-from zhat.sampling.importance.modes import Modes, Search, find_modes, many_starts
+from zhat.sampling.importance.modes import Modes, Search, find_modes
 from zhat.sampling.kernels._base import Kernel
 from zhat.seeding import Key
 
@@ -33,10 +33,10 @@ class Workbench:
             self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
         return self._prior
 
-    def modes(self) -> Modes:
-        """The posterior's modes that a search from many prior draws finds."""
+    def modes(self, n_starts: int) -> Modes:
+        """The posterior's modes that a search from this many prior draws finds; the first number holds for all."""
         if self._modes is None:
-            search = Search(n_starts=many_starts(self.model))
+            search = Search(n_starts=n_starts)
             self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop, search)
         return self._modes
 

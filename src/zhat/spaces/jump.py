@@ -49,10 +49,10 @@ from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.seeding import Key, check_seed
 from zhat.spaces.jump_result import JointDraws, Jump
+from zhat.spaces.jump_verdict import verdict
 from zhat.spaces.pilots import Pilots, pilots_of_family, pilots_of_models, prior_pilots
 from zhat.spaces.subset_results import model_name
 from zhat.spaces.subsets import Subsets, all_masks, prior_of
-from zhat.verdicts.jumps import verdict
 
 MOST_MODELS = 4096
 DRAWS_KEPT = 20_000

@@ -18,8 +18,8 @@ from zhat.comparing.comparison import LogBayesFactor
 from zhat.errors import BadInput
 from zhat.numerics.uncertainty import t_quantile
 from zhat.numerics.visits import entries, hotelling, log_odds, mean_over_models, switching_se
-from zhat.results.estimate import Cost, Status
-from zhat.results.records import Array, Draws
+from zhat.results.estimate import Status
+from zhat.results.records import Array, Cost, Draws
 
 # Entries into a model below which its odds have no error worth showing.
 MIN_ENTRIES = 100

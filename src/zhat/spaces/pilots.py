@@ -14,7 +14,6 @@ from scipy.special import gammaln
 
 from zhat.comparing.averaging import posterior_draws
 from zhat.errors import BadInput
-from zhat.missed_mass.other_peaks import LOOKED_AT, modes_status
 from zhat.model.model import Model
 from zhat.numerics.logspace import log_sum_exp
 from zhat.numerics.resampling import systematic
@@ -29,6 +28,7 @@ from zhat.sampling.importance.families import DEGREES_OF_FREEDOM, importance_of_
 from zhat.sampling.importance.proposals import Mixture, Proposal, StudentT, fitted
 from zhat.sampling.kernels.tuning import tuning_in_blocks
 from zhat.seeding import Key
+from zhat.spaces.one_peak import SEARCHED, modes_status
 from zhat.spaces.subsets import Subsets
 
 COMPONENTS = (1, 2, 4)
@@ -111,7 +111,7 @@ def pilots_of_family(family: Subsets, masks: Array, key: Key, loop: Loop) -> Pil
         bad = int(np.argmin(peaks.climbed))
         raise BadInput(f"jump(): no peak was found for the subset {masks[bad]}; run the family with enumerate() and see.")
     scale = peaks.factor @ peaks.factor.swapaxes(1, 2)
-    best = np.argsort(-found.log_evidence, kind="stable")[:LOOKED_AT]
+    best = np.argsort(-found.log_evidence, kind="stable")[:SEARCHED]
     status = modes_status(family, masks[best], peaks.some(best), key.child("look"), loop)
     m = len(masks)
     sizes = np.full(m, float(d))

@@ -26,7 +26,6 @@ import numpy as np
 from zhat.comparing.averaging import posterior_draws
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import check_count
-from zhat.missed_mass.other_peaks import LOOKED_AT, modes_status
 from zhat.model.model import Model
 from zhat.numerics.model_weights import probabilities
 from zhat.results.estimate import Evidence, Status
@@ -37,6 +36,7 @@ from zhat.run.repeats import nan_status
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.families import Peaks, importance_of_all
 from zhat.seeding import Key, check_seed
+from zhat.spaces.one_peak import SEARCHED, modes_status
 from zhat.spaces.search import SubsetSearch, search_subsets
 from zhat.spaces.subset_results import SubsetEvidences, model_name
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
@@ -171,7 +171,7 @@ class Subsets:
             names = ", ".join(model_name(self.covariates, masks[i]) for i in doubtful[:5])
             sentence = f"the evidence of {len(doubtful)} models that count is in doubt ({names}); run these with another method."
             status = status.and_(Status.suspect("suspect-models", sentence))
-        best = np.argsort(-p, kind="stable")[:LOOKED_AT]
+        best = np.argsort(-p, kind="stable")[:SEARCHED]
         status = status.and_(modes_status(self, masks[best], peaks.some(best), key, loop))
         return status.and_(nan_status(loop.n_nan))
 

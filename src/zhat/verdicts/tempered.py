@@ -1,8 +1,8 @@
-"""What a tempered run says of itself, whichever sum reads it: its error, and whether the chains can be believed.
+"""What a tempered run says of itself, whichever sum reads it: its standard error, and whether the chains can be believed.
 
-Islands that never met give independent answers, so their scatter is an honest error. It is also a witness: where chains sit in
-places that others do not come to, the islands' answers differ by more than each rung's own noise can explain, however that noise
-is carried from rung to rung.
+Islands that never exchange states give independent answers, so their scatter is an honest standard error. It is also a check: where
+some chains are in regions that others do not reach, the islands' answers differ by more than each rung's own noise can explain,
+however that noise is carried from rung to rung.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from zhat.results.records import PathRun
 from zhat.sampling.backend.loop import Stopped
 from zhat.sampling.tempering.population import increments
 
-# Islands needed before their scatter is an error.
+# Islands needed before their scatter is a standard error.
 MIN_ISLANDS = 8
-# Above this ratio the two errors contradict each other.
+# Above this ratio the two standard errors contradict each other.
 UNEQUAL_RATIO = 2.0
-# Above this correlation of the log likelihoods with where they began, chains have not settled at a rung. Told from noise by a
-# hundred chains at least; a larger one by twenty; fewer chains say nothing, and have the autocorrelation of their long runs.
+# Above this correlation of the log likelihoods with those at the start, chains have not reached equilibrium at a rung. A hundred
+# chains tell it from noise, twenty a larger one; of fewer nothing is concluded, and the autocorrelation of long runs counts.
 UNSETTLED, TELLING = 0.4, 100
 STUCK, FEW = 0.9, 20
 # Weights L^step of a likelihood that is bounded where the draws are have no tail: k below zero (at most 0.02 on the exact models,
 # 0.26 to 0.8 on a likelihood with a pole).
 SPIKE = 0.25
-# Share of particles that nothing moves: 4 % at a pole of the likelihood, 0.1 % at most on models whose evidence comes out right.
+# Share of particles that no step moves: 4 % at a pole of the likelihood, 0.1 % at most on models whose evidence comes out right.
 MAX_IDLE = 0.01
-# In errors: how far two readings of the same draws may lie apart, and a slope from the variances at its ends.
+# In standard errors: how far apart two readings of the same draws may lie, and a slope from the variances at its ends.
 MAX_Z = 5.0
 
 
@@ -38,26 +38,28 @@ def settled_run(record: object, reader: str) -> PathRun:
     """The record as a tempered run whose rungs can be averaged over, or a sentence that says why it is not one."""
     if not isinstance(record, PathRun):
         raise BadType(
-            f"{reader} reads a PathRun, not a {type(record).__name__}: give the result of SMC, PowerPosterior or SteppingStone."
+            f"{reader} reads a PathRun, not a {type(record).__name__}: give the result of zhat.SMC(), zhat.PowerPosterior() or zhat.SteppingStone()."
         )
     if not record.settled:
         raise BadInput(
-            f"{reader}: the rungs of annealed importance sampling stand for their distributions only with weights; give a run of "
-            "SMC, PowerPosterior or SteppingStone."
+            f"{reader}: the draws of an annealed importance sampling rung follow their distribution only with weights; give a run of "
+            "zhat.SMC(), zhat.PowerPosterior() or zhat.SteppingStone()."
         )
     if not record.complete:
-        raise BadInput(f"{reader}: the run ended at beta = {record.betas[-1]:.3g} of 1 and has no evidence; run it to its end.")
+        raise BadInput(
+            f"{reader}: the run ended at inverse temperature {record.betas[-1]:.3g} of 1 and has no evidence; run it to its end."
+        )
     return record
 
 
 def unfinished(run: PathRun, why: Stopped) -> Estimate:
     """What a run that was stopped hands over."""
-    sentence = f"no evidence yet, the rungs up to beta = {run.betas[-1]:.3g} of 1 are in the record: {why}."
-    return Estimate(np.nan, None, status=Status.failed(why.code, sentence), no_se_because=sentence, record=run)
+    sentence = f"no evidence yet, the rungs up to inverse temperature {run.betas[-1]:.3g} of 1 are in the record: {why}."
+    return Estimate(np.nan, None, Status.failed(why.code, sentence), record=run)
 
 
 def sum_se(run: PathRun, total: Sum) -> tuple[float, float]:
-    """The error of a sum over this run's draws, and its degrees of freedom."""
+    """The standard error of a sum over this run's draws, and its degrees of freedom."""
     if run.n_islands >= MIN_ISLANDS:
         return independent_islands_se(total.influence, run.n_islands)
     if run.resampled:
@@ -67,7 +69,7 @@ def sum_se(run: PathRun, total: Sum) -> tuple[float, float]:
 
 
 def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
-    """Whether the chains moved, and whether they tell the same story."""
+    """Whether the chains moved, and whether their islands agree."""
     status = Status.ok()
     n = run.log_likelihood[-1].shape[1]
     limit = UNSETTLED if n >= TELLING else STUCK if n >= FEW else np.inf
@@ -76,8 +78,9 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
         status = status.and_(
             Status.suspect(
                 "stuck",
-                f"at beta = {run.betas[worst]:.3g} the log likelihoods still had correlation {run.memory[worst]:.2f} with where "
-                f"the chains began after {run.n_moves[worst]} moves (acceptance {run.acceptance.min():.2f} at worst): {remedy}.",
+                f"at inverse temperature {run.betas[worst]:.3g} the chains' log likelihoods still had correlation "
+                f"{run.memory[worst]:.2f} with their values {run.n_moves[worst]} moves before (lowest acceptance rate "
+                f"{run.acceptance.min():.2f}): {remedy}.",
             )
         )
     status = status.and_(idle_status(run)).and_(_underflow_status(run))
@@ -87,48 +90,49 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
         status = status.and_(
             Status.suspect(
                 "unequal-chains",
-                f"the islands' own answers scatter {scatter / explained:.1f} times more than the noise at each rung explains: "
-                f"some sit where the others do not come; use SMC, which moves weight between them, or {remedy}.",
+                f"the islands' own answers scatter {scatter / explained:.1f} times more than the noise at each rung explains (flagged from "
+                f"{UNEQUAL_RATIO:.0f}): some chains are in regions that others do not reach; use zhat.SMC(), which moves weight between "
+                f"them, or {remedy}.",
             )
         )
     return status
 
 
 def _underflow_status(run: PathRun) -> Status:
-    """Whether conditionals drew, above the prior, what the likelihood has for impossible."""
+    """Whether conditionals drew points with zero likelihood, above the prior."""
     shares = [float(np.mean(np.isneginf(rung))) for rung in run.log_likelihood[1:]]
     if not any(shares):
         return Status.ok()
     worst = int(np.argmax(shares))
     return Status.suspect(
         "underflow",
-        f"at beta = {run.betas[1 + worst]:.3g} {shares[worst]:.1%} of the states that conditionals drew have likelihood zero: "
-        "their numbers underflow, mostly because a prior is too vague for floating point; tighten it.",
+        f"at inverse temperature {run.betas[1 + worst]:.3g} {shares[worst]:.1%} of the states that conditionals drew have zero "
+        "likelihood: their numbers underflow, mostly because a prior is too vague for floating point; tighten it.",
     )
 
 
 def idle_status(run: PathRun) -> Status:
-    """Whether some particles stand where no step of any length moves them: structure far finer than the population."""
+    """Whether some particles are where no step of any length moves them: structure far finer than the population."""
     if run.idle is None or run.idle.max() <= MAX_IDLE:
         return Status.ok()
     worst = int(np.argmax(run.idle))
     return Status.suspect(
         "idle",
-        f"at beta = {run.betas[worst]:.3g} {run.idle[worst]:.1%} of the particles could not be moved, not even by much shorter "
-        "steps: the likelihood has a spike or ridge far narrower than the rest, and its share is not known; look at it, or bound "
-        "it.",
+        f"at inverse temperature {run.betas[worst]:.3g} {run.idle[worst]:.1%} of the particles could not be moved, not even by much "
+        f"shorter steps (flagged above {MAX_IDLE:.0%}): the likelihood has a spike or ridge far narrower than the rest, whose share is "
+        "not known; plot the likelihood there, or bound it.",
     )
 
 
 def forward_pareto_k(run: PathRun) -> float:
-    """The largest tail index of the weights from each rung to the next."""
+    """The largest Pareto k of the weights from each rung to the next."""
     steps = np.diff(run.betas)
     found = [pareto_k(increments(rung, step).ravel()) for rung, step in zip(run.log_likelihood, steps, strict=False)]
     return float(max(found))
 
 
 def reverse_pareto_k(run: PathRun) -> float:
-    """The largest tail index of the weights from each rung to the one before."""
+    """The largest Pareto k of the weights from each rung to the one before."""
     steps = np.diff(run.betas)
     rungs = zip(run.log_likelihood[1:], steps, strict=False)
     found = [pareto_k(-step * rung.ravel()) if np.isfinite(rung).all() else np.inf for rung, step in rungs]
@@ -136,21 +140,21 @@ def reverse_pareto_k(run: PathRun) -> float:
 
 
 def spike_status(forward_k: float) -> Status:
-    """Whether the draws have met all there is of the likelihood's peaks."""
+    """Whether the draws have resolved the likelihood's peaks."""
     if forward_k < SPIKE:
         return Status.ok()
     return Status.suspect(
         "spike",
-        f"the weights from one rung to the next have Pareto k = {forward_k:.2f}: the likelihood has a spike that the chains have "
-        "not resolved; take more chains, or look at the spike.",
+        f"the weights from one rung to the next have Pareto k = {forward_k:.2f} (flagged from {SPIKE}): the likelihood has a spike "
+        "that the chains have not resolved; take more chains, or plot the spike.",
     )
 
 
 def agreement_status(run: PathRun, difference: Sum, allowed: float, names: tuple[str, str], remedy: str) -> tuple[Status, float]:
-    """Whether two readings of the same draws agree, and by how many errors of their difference not.
+    """Whether two readings of the same draws agree, and their difference in its standard errors.
 
-    They are much alike, so the error of their difference may be tiny: what is `allowed`, the error that is reported anyway, is
-    granted on top of it.
+    They are much alike, so the standard error of their difference may be tiny: `allowed`, the standard error that is reported
+    anyway, is granted on top of it.
     """
     se, _ = sum_se(run, difference)
     z = difference.value / se if se > 0.0 else 0.0
@@ -158,6 +162,6 @@ def agreement_status(run: PathRun, difference: Sum, allowed: float, names: tuple
         return Status.ok(), z
     return Status.suspect(
         "readings-differ",
-        f"{names[0]} and {names[1]} of the same draws differ by {difference.value:+.3f}, {abs(z):.1f} times their error: the "
-        f"rungs are too far apart, or some have not settled; {remedy}.",
+        f"{names[0]} and {names[1]} of the same draws differ by {difference.value:+.3f}, {abs(z):.1f} standard errors: the rungs are too "
+        f"far apart, or some are not in equilibrium; {remedy}.",
     ), z

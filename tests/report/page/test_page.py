@@ -20,6 +20,7 @@ from zhat.report.page.markup import join, style, tag, text
 from zhat.report.page.page import report_page
 from zhat.report.page.recipe import python_call
 from zhat.report.page.words import agreement, why_trust
+from zhat.results.estimate import Reason
 
 HOSTILE = "<img src=x onerror=alert(1)></script>\"'&\x1b\u202e"
 
@@ -114,7 +115,7 @@ def contrast(one: str, two: str) -> float:
 
 def test_hostile_words_stay_words(runs):
     first, second = runs.values()
-    status = zhat.Status.suspect(HOSTILE, HOSTILE)
+    status = zhat.Status(zhat.Level.SUSPECT, (Reason(HOSTILE, HOSTILE),))
     bad = dataclasses.replace(
         first, model=HOSTILE, method=HOSTILE, status=status, settings={HOSTILE: HOSTILE}, versions={HOSTILE: HOSTILE},
         data_id=HOSTILE,

@@ -50,7 +50,7 @@ def three():
     """A clear winner, a loser, and one in doubt whose name would be a formula."""
     models = [zoo.example(f"E8s-{name}").model for name in ("slope", "none")]
     slope, none = (zhat.evidence(model, "importance", seed=1, progress=False) for model in models)
-    doubtful = replace(none, model="x", status=zhat.Status.suspect("a", "b."), log_evidence_se=None)
+    doubtful = replace(none, model="x", status=zhat.Status.suspect("pareto-k", "b."), log_evidence_se=None)
     return zhat.Comparison.of({"slope": slope, "none": none, "$x^{" + "y" * 60: doubtful})
 
 

@@ -43,7 +43,7 @@ def test_bars_stand_in_order_and_show_doubt(found, tmp_path):
     ax = inclusion(found, figure.subplots())
     figure.savefig(tmp_path / "bars.png")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", r"\$c^{", "b"]
-    doubtful = inclusion(replace(found, status=zhat.Status.suspect("a", "b.")), Figure().subplots())
+    doubtful = inclusion(replace(found, status=zhat.Status.suspect("several-modes", "b.")), Figure().subplots())
     assert "suspect" in doubtful.get_title()
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from zhat.methods import smc
-from zhat.methods.smc import path_sums
 from zhat.results.records import PathRun
 from zhat.sampling.tempering.population import increments
+from zhat.verdicts import population
+from zhat.verdicts.population import path_sums
 
 
 def path_run(betas, log_likelihood, memory=None, ancestors=None, n_islands=1):
@@ -112,7 +112,7 @@ def test_a_constant_likelihood_has_no_error():
 
 
 def genealogical_se(run):
-    return smc.genealogical_se(run, path_sums(run).islands)
+    return population.genealogical_se(run, path_sums(run).islands)
 
 
 def test_with_one_rung_descent_is_the_weights_own_error():

@@ -1,11 +1,12 @@
-"""``zhat methods``: the registry as a table, for a terminal or for the documentation."""
+"""``zhat methods``: the methods, or the codes of verdicts, as a table for a terminal or for the documentation."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from zhat.cli.parsing import command
 from zhat.cli.terminal import table, width_of
 from zhat.errors import BadInput
 from zhat.methods._base import Method, registry
+from zhat.results.codes import TABLE
 
 BEGIN = "<!-- table of `zhat methods --markdown` -->"
+BEGIN_CODES = "<!-- table of verdict codes -->"
 END = "<!-- end of table -->"
 
 
@@ -30,18 +33,25 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--markdown", action="store_true", help="the table of the documentation")
     parser.add_argument("--into", nargs="+", default=[], metavar="FILE", help="put that table between the markers of these files")
+    parser.add_argument("--codes", action="store_true", help="the codes of verdicts instead: who raises each, what to do")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> Exit:
     """Print the table, or put it into files."""
+    begin, markdown = (BEGIN_CODES, markdown_codes) if options.codes else (BEGIN, markdown_table)
     for name in options.into:
-        replace_table(Path(name))
-    if options.json:
+        replace_table(Path(name), begin, markdown)
+    if options.json and options.codes:
+        print(json.dumps({"codes": [asdict(code) for code in TABLE]}, indent=2))
+    elif options.json:
         print(json.dumps({"methods": [plain(method) for method in registry().values()]}, indent=2))
     elif options.markdown:
-        print(markdown_table())
+        print(markdown())
+    elif options.codes and not options.into:
+        codes = [(code.name, code.raised_by, f"{code.meaning}; to do: {code.remedy}".replace("`", "")) for code in TABLE]
+        print(table(("code", "raised by", "meaning, and what to do"), codes, width_of(sys.stdout), spare=("raised by",)))
     elif not options.into:
         rows = [(method.name, _needs(method), method.when) for method in registry().values()]
         print(table(("method", "needs", "use it when"), rows, width_of(sys.stdout), spare=("needs",)))
@@ -70,14 +80,23 @@ def markdown_table() -> str:
     return "\n".join(lines)
 
 
-def replace_table(path: Path) -> None:
-    """Put the table between the two markers of a Markdown file."""
+def markdown_codes() -> str:
+    """The table of verdict codes in the documentation."""
+    lines = ["| code | level | raised by | what it means | what to do |", "|---|---|---|---|---|"]
+    for code in TABLE:
+        cells = (f"`{code.name}`", ", ".join(code.levels), code.raised_by, code.meaning, code.remedy)
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines)
+
+
+def replace_table(path: Path, begin: str = BEGIN, markdown: Callable[[], str] = markdown_table) -> None:
+    """Put a table between its two markers in a Markdown file."""
     text = path.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
+    before, found, rest = text.partition(begin)
     _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise BadInput(f"--into {path}: the table goes between two lines, {BEGIN} and {END}, which it does not have.")
-    path.write_text(f"{before}{BEGIN}\n\n{markdown_table()}\n\n{END}{after}", encoding="utf-8")
+    if not found or not end:
+        raise BadInput(f"--into {path}: the table goes between two lines, {begin} and {END}, which it does not have.")
+    path.write_text(f"{before}{begin}\n\n{markdown()}\n\n{END}{after}", encoding="utf-8")
 
 
 def _needs(method: type[Method]) -> str:

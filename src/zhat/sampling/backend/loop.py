@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from zhat.errors import BadInput, BadType
-from zhat.results.estimate import Cost
+from zhat.results.records import Cost
 from zhat.sampling.backend.progress import ProgressLine
 
 

@@ -6,8 +6,8 @@ alone, and any number of variants runs through the same two programs. The climb 
 evidence by which a search over models walks.
 
 *When it lies.* One peak a variant is climbed, from the origin or from where the caller says. Where a posterior has several, the
-draws see one of them and their weights do not tell. `other_peaks` climbs some variants again from draws of the prior and says
-how much the peaks that it ends on would add; a peak that none of these starts leads to stays unseen.
+draws see one of them and their weights do not tell. `missed_mass.other_peaks` searches some variants again from prior draws and
+says how much the modes that it finds would add; a mode that none of these starts leads to stays unseen.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scipy.special import gammaln
 from zhat.model.model import Model
 from zhat.numerics.weights import Weights
 from zhat.results.records import Array
-from zhat.sampling.backend.evaluation import prior_positions, screened
+from zhat.sampling.backend.evaluation import screened
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
 
@@ -37,8 +37,6 @@ DEGREES_OF_FREEDOM = 20.0
 # Draws evaluated together, over variants; variants climbed together.
 AT_ONCE = 60_000
 CLIMBERS = 64
-# Two climbs end on one peak when they are nearer than this, in units of its width.
-SAME_PEAK = 0.1
 
 
 @dataclass(frozen=True)
@@ -121,23 +119,6 @@ def importance_of_all(
                 array[i] = value
             mean[i], mean_se[i], variance[i] = _moments(position[k], log_weight)
     return Variants(found[0], found[1], found[2], found[3], mean, mean_se, variance, peaks)
-
-
-def other_peaks(model: Model, name: str, variants: Array, peaks: Peaks, key: Key, loop: Loop) -> Array:
-    """For each variant the share of Laplace's mass in peaks other than the known one, as climbs from prior draws find them."""
-    m = len(variants)
-    each = max(1, CLIMBERS // m)
-    rows = np.repeat(np.arange(m), each)
-    found = peaks_of_all(model, name, variants[rows], loop, prior_positions(model, len(rows), key))
-    missed = np.zeros(m)
-    for i in range(m):
-        seen = [peaks.mode[i]]
-        for j in np.flatnonzero((rows == i) & found.climbed):
-            apart = [np.linalg.solve(found.factor[j], found.mode[j] - mode) for mode in seen]
-            if min(float(np.linalg.norm(step)) for step in apart) > SAME_PEAK:
-                seen.append(found.mode[j])
-                missed[i] += np.exp(min(found.log_mass[j] - peaks.log_mass[i], 700.0))
-    return np.asarray(missed / (1.0 + missed))
 
 
 def _moments(position: Array, log_weight: Array) -> tuple[Array, Array, Array]:

@@ -26,31 +26,10 @@ from zhat.sampling.backend.evaluation import log_densities, screened
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
 
-# Starts of a search that must not miss a mode with few of them in its basin. Fewer where a Hessian is dear: above ten
-# dimensions (a model of a hundred has 32) and above five thousand numbers of data, where peaks are seldom many and never cheap.
-MANY, CHEAP_DIMENSIONS, CHEAP_DATA, AT_LEAST = 1024, 10, 5000, 16
-# A check that a mode was not missed climbs up to three times as often where dimensions x data are so few.
-THOROUGH, CHEAP_WORK = 3.0, 3000
 # Climbers in one compiled call: those that are slow must not drag along those that have arrived.
 AT_ONCE = 64
 # Climbers that end closer than this, in standard deviations, are at one mode.
 SAME = 0.1
-
-
-def many_starts(model: Model) -> int:
-    """How many climbs the modes of a model are worth: a basin that takes one start in 300 is met by 97 of 100 searches."""
-    if model.is_black_box:
-        return 4
-    dimensions, data = CHEAP_DIMENSIONS / max(model.n_dimensions, 1), CHEAP_DATA / max(model.data_size, 1)
-    return max(AT_LEAST, int(MANY * min(1.0, dimensions) ** 1.5 * min(1.0, data)))
-
-
-def thorough_starts(model: Model) -> int:
-    """How many climbs a check is worth: one that misses a mode lets a wrong answer pass, so more than a first search."""
-    if model.is_black_box:
-        return many_starts(model)
-    cheap = CHEAP_WORK / max(model.n_dimensions * model.data_size, 1)
-    return int(many_starts(model) * min(max(cheap, 1.0), THOROUGH))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""May the odds of a reversible jump run be believed? Entries, agreement of chains, the prior's test, and the pilots' word."""
+"""May the odds of a reversible jump run be believed? Entries, agreement of chains, the test against the prior, and the pilot runs.
+
+This verdict stands beside `Jump` and not in `verdicts/`: it reads nearly all of it (entries, visits, odds, the test against the
+prior), and a `Jump` cannot be known below this floor.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,220 @@
+"""What the look for missed mass saw, as a typed record; and its words in a result's diagnostics, written and read here alone.
+
+A `Finding` knows numbers, not verdicts: `zhat.verdicts.missed_mass` turns it into a status.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zhat.missed_mass.effort import EFFORT, Effort
+
+if TYPE_CHECKING:
+    from zhat.results.estimate import Diagnostic
+    from zhat.sampling.importance.modes import Mode
+
+
+class Progress(enum.Enum):
+    """How far a check came; the words are those of the diagnostics."""
+
+    NOT_MADE = "not made"
+    DONE = "done"
+    NOT_DONE = "not done"
+    NO_MODE = "no usable mode: no second view"
+
+
+class Unseen(enum.Enum):
+    """What a look could not see, by the parts that it left out."""
+
+    OUTLIERS = "outlying points: a search from each would cost a black box more than its run"
+    EXTRA_POPULATIONS = "extra populations from the prior: too expensive in so many dimensions"
+    PRIOR_STARTS = "searches from prior draws: they would cost as much as the run"
+    MODES = "modes: no search ended in one at which a proposal can be put"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer that is checked: log evidence, and the standard error that the method would report."""
+
+    log_evidence: float
+    se: float
+
+
+@dataclass(frozen=True)
+class SecondEstimate:
+    """A second, unbiased estimate of the evidence: from other draws, so independent of the answer."""
+
+    log_evidence: float
+    se: float
+    pareto_k: float
+
+    def excess(self, answer: Answer) -> float:
+        """Nats by which this lies above an answer."""
+        return self.log_evidence - answer.log_evidence
+
+    def joint_errors(self, answer: Answer) -> float:
+        """The excess in joint standard errors."""
+        joint, excess = math.hypot(self.se, answer.se), self.excess(answer)
+        return excess / joint if joint > 0.0 else math.copysign(math.inf, excess) if excess else 0.0
+
+    def exceeds(self, answer: Answer, effort: Effort) -> bool:
+        """Whether this proves that an answer missed mass: the one test of one estimate against another.
+
+        An unbiased estimate of Z exceeds log Z by b nats with probability at most exp(-b), so only one that lies above the answer
+        proves anything. With weights that can be trusted their standard error says how far above is far.
+        """
+        excess = self.excess(answer)
+        if not excess > effort.joint_errors * math.hypot(self.se, answer.se) + effort.slack:
+            return False
+        return self.pareto_k < effort.trusted_pareto_k or excess > effort.markov_nats
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Share of the weight at points that a proposal hardly reaches: in a population from the prior, and among its own draws."""
+
+    population: float
+    draws: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was compared with an answer, and what came of it.
+
+    Attributes
+    ----------
+    answer : Answer
+    effort : Effort
+        Holds the thresholds by which the properties below decide.
+    mode_check, coverage_check : Progress
+        Which checks ran, and how far.
+    at_modes : SecondEstimate or None
+        Importance sampling at the modes.
+    from_prior_draws : SecondEstimate or None
+        The mean likelihood of prior draws, for answers from posterior chains.
+    unvisited_share : float or None
+        Largest share of the posterior at a mode that the answer's draws do not visit.
+    coverage : Coverage or None
+        How much of a population from the prior a proposal reaches.
+    new_modes : tuple of Mode
+        Modes above what was missed, for a method that can learn them.
+    n_learned : int
+        Modes that an earlier look found and this answer used.
+    stopped : str or None
+        Why the look was not finished.
+    unseen : tuple of Unseen
+        What could not be seen.
+    """
+
+    answer: Answer
+    effort: Effort = EFFORT
+    mode_check: Progress = Progress.NOT_MADE
+    coverage_check: Progress = Progress.NOT_MADE
+    at_modes: SecondEstimate | None = None
+    from_prior_draws: SecondEstimate | None = None
+    unvisited_share: float | None = None
+    coverage: Coverage | None = None
+    new_modes: tuple[Mode, ...] = ()
+    n_learned: int = 0
+    stopped: str | None = None
+    unseen: tuple[Unseen, ...] = ()
+
+    @property
+    def modes_exceed(self) -> bool:
+        """Whether importance sampling at the modes proves that mass was missed."""
+        return self.at_modes is not None and self.at_modes.exceeds(self.answer, self.effort)
+
+    @property
+    def prior_draws_exceed(self) -> bool:
+        """Whether prior draws prove that mass was missed."""
+        return self.from_prior_draws is not None and self.from_prior_draws.exceeds(self.answer, self.effort)
+
+    @property
+    def is_unvisited(self) -> bool:
+        """Whether the answer's draws leave out a share of the posterior that matters for its standard error."""
+        return self.unvisited_share is not None and self.unvisited_share > self.effort.harmless_errors * self.answer.se
+
+    @property
+    def is_uncovered(self) -> bool:
+        """Whether a population from the prior has clearly more weight where the proposal hardly reaches."""
+        return self.coverage is not None and self.coverage.population > self.coverage.draws + self.effort.margin
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether any check shows that mass was missed."""
+        return self.modes_exceed or self.prior_draws_exceed or self.is_unvisited or self.is_uncovered
+
+    @property
+    def resolution(self) -> float | None:
+        """Smallest share of the posterior whose absence the comparison at the modes would show; None where there was none."""
+        if self.at_modes is None:
+            return None
+        nats = self.effort.joint_errors * math.hypot(self.at_modes.se, self.answer.se) + self.effort.slack
+        return -math.expm1(-nats)
+
+    @property
+    def second_estimates(self) -> Finding:
+        """The second estimates alone: they are independent of the answer, so they stand against another method's as well."""
+        return Finding(self.answer, self.effort, at_modes=self.at_modes, from_prior_draws=self.from_prior_draws)
+
+    # -- in a result's diagnostics -----------------------------------------------------------------------------------------
+
+    @property
+    def diagnostics(self) -> dict[str, Diagnostic]:
+        """The finding as entries of a result's diagnostics."""
+        out: dict[str, Diagnostic] = {}
+        if self.coverage_check is not Progress.NOT_MADE:
+            out["particle_check"] = self.coverage_check.value
+        if self.coverage is not None:
+            out |= {"huge_share_particles": self.coverage.population, "huge_share_draws": self.coverage.draws}
+        if self.mode_check is not Progress.NOT_MADE:
+            out["mode_check"] = self.mode_check.value
+        for prefix, second in (("from_mode", self.at_modes), ("from_prior", self.from_prior_draws)):
+            if second is not None:
+                out[f"{prefix}_log_evidence"] = second.log_evidence
+                out[f"{prefix}_se"] = second.se
+                out[f"{prefix}_pareto_k"] = second.pareto_k
+        if self.unvisited_share is not None:
+            out["unvisited_share"] = self.unvisited_share
+        if self.n_learned:
+            out["n_modes_missed_at_first"] = self.n_learned
+        if self.unseen:
+            out["unseen"] = [part.name.lower() for part in self.unseen]
+        return out
+
+    @staticmethod
+    def read(diagnostics: Mapping[str, Diagnostic], answer: Answer, effort: Effort = EFFORT) -> Finding:
+        """The finding that a result's diagnostics hold, held against an answer: that of the result, or another one.
+
+        New modes and why a look was stopped are not among the diagnostics.
+        """
+        coverage = [diagnostics.get(f"huge_share_{name}") for name in ("particles", "draws")]
+        unvisited, n_learned = diagnostics.get("unvisited_share"), diagnostics.get("n_modes_missed_at_first", 0)
+        unseen = diagnostics.get("unseen", [])
+        return Finding(
+            answer=answer,
+            effort=effort,
+            mode_check=_progress(diagnostics.get("mode_check")),
+            coverage_check=_progress(diagnostics.get("particle_check")),
+            at_modes=_second(diagnostics, "from_mode"),
+            from_prior_draws=_second(diagnostics, "from_prior"),
+            unvisited_share=unvisited if isinstance(unvisited, float) else None,
+            coverage=Coverage(*[float(c) for c in coverage]) if all(isinstance(c, float) for c in coverage) else None,  # type: ignore[arg-type]
+            n_learned=n_learned if isinstance(n_learned, int) else 0,
+            unseen=tuple(Unseen[str(name).upper()] for name in unseen) if isinstance(unseen, list) else (),
+        )
+
+
+def _progress(word: Diagnostic | None) -> Progress:
+    return next((progress for progress in Progress if progress.value == word), Progress.NOT_MADE)
+
+
+def _second(diagnostics: Mapping[str, Diagnostic], prefix: str) -> SecondEstimate | None:
+    log_evidence, se, k = (diagnostics.get(f"{prefix}_{name}") for name in ("log_evidence", "se", "pareto_k"))
+    if not (isinstance(log_evidence, float) and isinstance(se, float) and isinstance(k, float)):
+        return None
+    return SecondEstimate(log_evidence, se, k)

@@ -1,0 +1,82 @@
+"""From a finding of the look for missed mass to a verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zhat.missed_mass.effort import EFFORT
+from zhat.missed_mass.finding import Finding
+from zhat.results.estimate import Estimate, Status
+from zhat.results.records import Array
+
+
+def missed_mass_status(finding: Finding) -> Status:
+    """What a look for missed mass says against the answer that it checked."""
+    status = Status.ok()
+    if finding.prior_draws_exceed and finding.from_prior_draws is not None:
+        excess = finding.from_prior_draws.excess(finding.answer)
+        status = status.and_(
+            Status.suspect(
+                "missed-mass",
+                f"the mean likelihood of prior draws exceeds this answer by {excess:.2f} nats, "
+                f"{_errors(finding.from_prior_draws.joint_errors(finding.answer))}: the chains have missed part of the posterior; "
+                "use zhat.SMC(), which starts from the prior.",
+            )
+        )
+    if finding.is_uncovered and finding.coverage is not None:
+        status = status.and_(
+            Status.suspect(
+                "missed-mode",
+                f"{finding.coverage.population:.0%} of a tempered population from the prior lie where the proposal hardly reaches "
+                f"({finding.coverage.draws:.0%} of its own draws do): the proposal has missed a mode; use zhat.SMC().",
+            )
+        )
+    if finding.modes_exceed and finding.at_modes is not None:
+        excess = finding.at_modes.excess(finding.answer)
+        status = status.and_(
+            Status.suspect(
+                "missed-peak",
+                f"importance sampling at the modes finds {excess:.2f} nats more than this run, "
+                f"{_errors(finding.at_modes.joint_errors(finding.answer))}: the run has missed a mode; compare zhat.SMC() and "
+                "zhat.Importance(), and trust neither alone.",
+            )
+        )
+    elif finding.is_unvisited:
+        status = status.and_(
+            Status.suspect(
+                "missed-peak",
+                f"importance sampling finds a mode with {finding.unvisited_share:.1%} of the posterior that the draws hardly ever "
+                "visit: this answer is low by about as much; use zhat.Importance() or zhat.SMC().",
+            )
+        )
+    return status if finding.stopped is None else status.and_(unchecked(finding.stopped))
+
+
+def _errors(joint: float) -> str:
+    return f"{joint:.1f} joint standard errors"
+
+
+def unchecked(why: str) -> Status:
+    """The verdict on a finished number whose look for missed mass was not finished: it must not pass for one that was checked."""
+    return Status.suspect(
+        "unchecked",
+        f"the number is finished, the look for mass that it may have missed is not ({why}), so it may be far too low: give "
+        "zhat.Budget(...) more, or let the run end.",
+    )
+
+
+def after_look(estimate: Estimate, finding: Finding) -> Estimate:
+    """The estimate with what a look for missed mass found."""
+    return estimate.doubted(missed_mass_status(finding), finding.diagnostics)
+
+
+def other_peaks_status(shares: Array, names: tuple[str, ...]) -> Status:
+    """Whether searches from prior draws, in these models of a family, end at the modes that are known."""
+    worst = int(np.argmax(shares))
+    if shares[worst] < EFFORT.missed_share:
+        return Status.ok()
+    return Status.suspect(
+        "several-modes",
+        f"searches from prior draws end at other modes of {names[worst]}, with about {shares[worst]:.0%} of its mass: families are "
+        'sampled around one mode a model; use zhat.compare({...}, method="smc").',
+    )

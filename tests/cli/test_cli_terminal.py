@@ -13,7 +13,7 @@ import pytest
 
 from zhat.cli import main
 from zhat.cli.exits import Exit
-from zhat.cli.main import COMMANDS
+from zhat.cli.program import COMMANDS
 from zhat.cli.terminal import _folded, painted, table
 
 NAMES = [command.__name__.rsplit(".", 1)[1] for command in COMMANDS]

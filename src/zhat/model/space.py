@@ -235,7 +235,7 @@ def _is_latent(name: str, site: dict[str, Any]) -> bool:
         if isinstance(site["fn"], dist.Unit):
             raise BadInput(
                 f"numpyro.factor {name!r} cannot be split into prior and likelihood; write it as an observed "
-                "numpyro.sample, or give the log likelihood as a function of its own: Model(log_likelihood, prior)."
+                "numpyro.sample, or give the log likelihood as a function of its own: zhat.Model(log_likelihood, prior)."
             )
         return False
     if name.endswith("_unobserved"):

@@ -155,7 +155,7 @@ class Jump:
 
     def _over_masks(self, which: int) -> dict[str, float]:
         if not self.covariates:
-            raise BadInput("inclusion probabilities belong to a family of subsets: jump(Subsets(...)).")
+            raise BadInput("inclusion probabilities belong to a family of subsets: jump(zhat.Subsets(...)).")
         found = mean_over_models(self.visits, self._correction, self.masks)[which]
         return dict(zip(self.covariates, map(float, found), strict=True))
 
@@ -163,7 +163,7 @@ class Jump:
     def averaged_coefficients(self) -> Array:
         """Coefficients averaged over models, an excluded one counting as zero; see `SubsetEvidences`."""
         if not self.covariates:
-            raise BadInput("averaged coefficients belong to a family of subsets: jump(Subsets(...)); else use average().")
+            raise BadInput("averaged coefficients belong to a family of subsets: jump(zhat.Subsets(...)); else use average().")
         weight = np.exp(self._correction - self._correction[np.unique(self.draws.model)].max())[self.draws.model]
         extra = self.draws.position.shape[1] - len(self.covariates)
         present = np.concatenate([np.ones((len(self.masks), extra)), self.masks], axis=1)[self.draws.model]

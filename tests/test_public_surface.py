@@ -95,7 +95,9 @@ def public_callables() -> Iterator[tuple[str, Any]]:
         if isinstance(value, types.FunctionType):
             yield name, value
         elif isinstance(value, type):
-            yield from methods_of(name, value)
+            # Of a method, what every method has; the rest of it is its own.
+            every = set(vars(zhat.Method)) if issubclass(value, zhat.Method) else None
+            yield from ((n, f) for n, f in methods_of(name, value) if every is None or f.__name__ in every)
 
 
 def methods_of(name: str, cls: type) -> Iterator[tuple[str, Any]]:

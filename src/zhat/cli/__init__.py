@@ -1,4 +1,4 @@
-"""The command line: argument parsing only, nothing that a user of the library could want."""
+"""The command line: parsing and printing only; everything it computes is a function of the library."""
 
 from zhat.cli.program import main
 

@@ -11,7 +11,6 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import NoReturn
 
 from zhat.cli.commands import (
@@ -32,6 +31,7 @@ from zhat.cli.exits import EPILOG, Exit
 from zhat.cli.parsing import Parser
 from zhat.cli.terminal import printable, say
 from zhat.errors import ZhatError
+from zhat.results.storage import library_version
 
 # In the order of the help.
 COMMANDS = (estimate, compare, average, sensitivity, show, cite, methods, demo, study, reproduce, schema, completion)
@@ -65,18 +65,11 @@ def parser() -> Parser:
         description="How strongly do the data support a model? Bayesian model evidence with standard errors and verdicts.",
         epilog=f"`zhat COMMAND --help` shows examples.\n\n{EPILOG}",
     )
-    found.add_argument("--version", action="version", version=f"zhat {_version()}")
+    found.add_argument("--version", action="version", version=f"zhat {library_version()}")
     commands = found.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
     return found
-
-
-def _version() -> str:
-    try:
-        return version("zhat")
-    except PackageNotFoundError:
-        return "(not installed as a package)"
 
 
 def _run(options: argparse.Namespace) -> Exit:

@@ -63,7 +63,7 @@ def run_models(
     budget: Budget | None,
     executor: Executor | None,
 ) -> dict[str, Evidence]:
-    """One evidence for every model, seed and number of repeats."""
+    """The evidence of every (model, seed, number of repeats)."""
     spread = executor is not None
     ways = [plan(model, method, seed, repeats, progress, budget, spread) for model, seed, repeats in asked.values()]
     if spread:

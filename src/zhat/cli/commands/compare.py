@@ -1,4 +1,4 @@
-"""``zhat compare``: models of files or of the zoo, or results kept as JSON, side by side."""
+"""``zhat compare``: models of files or of the zoo, or kept results, side by side."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
         commands,
         "compare",
         "models, or kept results, side by side",
-        "Compare models: log Bayes factors and posterior probabilities, with errors and a verdict.",
+        "Compare models: log Bayes factors and posterior probabilities, with standard errors and a verdict.",
         EXAMPLES,
     )
     add_targets(parser)
@@ -60,14 +60,14 @@ def add(commands: Any) -> None:
 
 
 def add_targets(parser: argparse.ArgumentParser) -> None:
-    """What is compared and how it is run; also for other commands that begin with a comparison."""
+    """The models and how they are run; shared by commands that begin with a comparison."""
     parser.add_argument(
         "targets",
         nargs="+",
         metavar="[name=]TARGET",
         help="FILE.py[:name], zoo:ID, or a result kept by `estimate --save` (.json)",
     )
-    add_method(parser, "for the models that are run")
+    add_method(parser, "the method for the models that are run, and its settings")
     parser.add_argument("--prior", nargs="+", type=float, metavar="P", help="prior probabilities, in the same order")
     add_run(parser)
 

@@ -1,4 +1,4 @@
-"""``zhat methods``: the registry as a table, for a terminal or for the documentation."""
+"""``zhat methods``: the table of methods, for a terminal or for the documentation."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "methods",
-        "what methods there are, what they need, when to use which",
+        "the methods: what each needs, and when to use it",
         "The methods: what each needs of a model, and when to use it.",
         exits=False,
     )
-    parser.add_argument("--markdown", action="store_true", help="the table of the documentation")
-    parser.add_argument("--into", nargs="+", default=[], metavar="FILE", help="put that table between the markers of these files")
+    parser.add_argument("--markdown", action="store_true", help="the table in Markdown, as in the documentation")
+    parser.add_argument(
+        "--into", nargs="+", default=[], metavar="FILE", help="write that table between the markers of these files"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.set_defaults(run=run)
 
@@ -76,7 +78,7 @@ def replace_table(path: Path) -> None:
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise BadInput(f"--into {path}: the table goes between two lines, {BEGIN} and {END}, which it does not have.")
+        raise BadInput(f"--into {path}: the table is written between two lines, {BEGIN} and {END}; the file lacks them.")
     path.write_text(f"{before}{BEGIN}\n\n{markdown_table()}\n\n{END}{after}", encoding="utf-8")
 
 

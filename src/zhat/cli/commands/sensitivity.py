@@ -32,12 +32,14 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "sensitivity",
-        "the evidence, or a Bayes factor, over a prior's hyperparameter",
+        "log evidence, or a Bayes factor, over a hyperparameter of the prior",
         "Log evidence over one hyperparameter of the prior, from as few runs as reweighting allows; with two models also the log "
         "Bayes factor of the first against the second.",
         EXAMPLES,
     )
-    parser.add_argument("targets", nargs="+", metavar="TARGET", help="FILE.py[:name] or zoo:ID; one model, or two")
+    parser.add_argument(
+        "targets", nargs="+", metavar="[name=]TARGET", help="FILE.py[:name] or zoo:ID; one model, or two for their Bayes factor"
+    )
     add_vary(parser, "the hyperparameter: an entry of every model's `hyper`", required=True)
     add_method(parser, "the method of the runs")
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
@@ -73,7 +75,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def text(curves: list[Sensitivity]) -> str:
-    """A row a value: every model's log evidence, and of two models the log Bayes factor."""
+    """One row per value: the log evidence of each model, and with two models the log Bayes factor."""
     two = len(curves) == 2
     header = [curves[0].hyperparameter]
     rows = [[f"{value:.6g}"] for value in curves[0].values]
@@ -100,7 +102,7 @@ def text(curves: list[Sensitivity]) -> str:
 
 
 def plain(curves: list[Sensitivity], seed: int) -> dict[str, Any]:
-    """The curves as JSON values; what is not a number is null."""
+    """The curves as JSON values; numbers that are not finite are null."""
     factor = curves[0].against(curves[1]) if len(curves) == 2 else None
     return {
         "format": "zhat sensitivity",

@@ -103,7 +103,7 @@ def test_a_second_opinion_is_part_of_the_comparison(tmp_path):
     found = zhat.compare(models, seed=1, check="smc", progress=False)
     assert {e.method for e in found.checks.values()} == {"smc"} and set(found.checks) == set(models)
     assert found.disagreements == ()
-    assert found.sentence().endswith("A second method (smc) agrees on all 2 models.")
+    assert found.sentence().endswith("A second method (smc) agrees on both models.")
     assert found.explain().count("second opinion on ") == 2
     checks = json.loads(found.to_json())["checks"]
     assert [check["agrees"] for check in checks] == [True, True]

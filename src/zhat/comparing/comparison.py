@@ -181,7 +181,8 @@ class Comparison:
                 f" A second method ({method}) was run, but without a standard error it cannot be judged on {', '.join(unjudged)}."
             )
         n, of = len(self.checks), len(self.evidences)
-        return f" A second method ({method}) agrees on {f'all {n}' if n == of else f'{n} of {of}'} models."
+        which = f"{n} of {of}" if n < of else "both" if n == 2 else f"all {n}"
+        return f" A second method ({method}) agrees on {which} models."
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells of the table, the most probable model first."""

@@ -1,7 +1,7 @@
-"""What the ``zhat`` command starts: outside the package, whose import takes the first seconds.
+"""The entry point of the ``zhat`` command; outside the package, whose import takes the first second.
 
-A Ctrl-C in them would end in a traceback through somebody's imports, or in none at all where an import swallows it. There is
-nothing to keep yet, so it ends the process at once with the exit code of an interruption.
+A Ctrl-C during the import would end in a traceback through other packages, or would be swallowed by one of them. Nothing has
+been computed yet, so it ends the process at once, with the exit code of an interruption.
 """
 
 from __future__ import annotations

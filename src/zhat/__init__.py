@@ -1,7 +1,15 @@
-"""How strongly do my data support this model against that one? Model evidence with honest errors."""
+"""How strongly do the data support a model, and this one rather than that one? Model evidence with standard errors.
+
+    zhat.evidence(model)            the evidence of one model
+    zhat.compare({...})             several models side by side
+
+Methods, models and results are names of this module. Settings of methods are in `zhat.kernels`, `zhat.schedules`,
+`zhat.proposals` and `zhat.settings`; pictures in `zhat.plots`; what functions return in `zhat.types`; exceptions in
+`zhat.errors`; examples with known evidence in `zhat.zoo`.
+"""
 
 from zhat import compile_cache as _compile_cache
-from zhat import methods, plots, zoo
+from zhat import errors, kernels, methods, plots, proposals, schedules, settings, types, zoo
 from zhat.comparing.averaging import average, predict
 from zhat.comparing.compare import compare
 from zhat.comparing.comparison import Comparison
@@ -61,15 +69,21 @@ __all__ = [
     "Subsets",
     "average",
     "compare",
+    "errors",
     "evidence",
     "evidences",
     "jump",
+    "kernels",
     "methods",
     "plots",
     "predict",
     "proposal_from_draws",
+    "proposals",
     "read",
     "sandwich",
+    "schedules",
     "sensitivity",
+    "settings",
+    "types",
     "zoo",
 ]

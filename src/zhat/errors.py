@@ -1,8 +1,7 @@
-"""What can go wrong, in few classes; each is also a ValueError, TypeError or RuntimeError.
+"""Exceptions: every error that zhat raises on purpose; each is also a ValueError, TypeError or RuntimeError.
 
-Two channels, kept apart: *wrong input* raises one of these at the door, naming the argument, its value, the
-reason and the way out; *numerical trouble* during a run becomes a `Status` in the result, and is raised only
-when the caller asks for it (`strict=True`).
+*Wrong input* raises one of these before a run, with the argument, its value, the reason and what to write instead.
+*Numerical trouble* during a run becomes a `Status` in the result, and is raised only with ``strict=True``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ZhatError(Exception):
-    """Whatever this library raises on purpose."""
+    """Base class of every exception that zhat raises on purpose."""
 
 
 class BadInput(ZhatError, ValueError):
@@ -30,7 +29,7 @@ class ShapeError(BadInput):
 
 
 class UnsupportedModel(BadInput):
-    """The model does not offer what the method needs; the message names methods that would do."""
+    """The model does not offer what the method needs; the message names methods that can be used."""
 
 
 class NonFiniteLikelihood(ZhatError, RuntimeError):
@@ -38,19 +37,19 @@ class NonFiniteLikelihood(ZhatError, RuntimeError):
 
 
 class NoSupport(ZhatError, RuntimeError):
-    """No draw from the prior has a likelihood above zero, so there is nothing to estimate."""
+    """No draw from the prior has a likelihood above zero, so the evidence cannot be estimated."""
 
 
 class CorruptFile(BadInput):
-    """A result file that is damaged, of another schema, or not ours."""
+    """A result file that is damaged, of another schema, or not written by zhat."""
 
 
 class WorkerLost(ZhatError, RuntimeError):
-    """Worker processes died under a task, several times or while starting; the message says how."""
+    """Worker processes ended during a task, several times, or while starting; the message says how."""
 
 
 class EvidenceFailed(ZhatError, RuntimeError):
-    """Raised by ``evidence(..., strict=True)`` for a failed run; `evidence` keeps what the run had."""
+    """Raised by ``evidence(..., strict=True)`` for a failed run; the attribute `evidence` is its result."""
 
     def __init__(self, message: str, evidence: Evidence) -> None:
         super().__init__(message)

@@ -146,7 +146,9 @@ def test_a_forgotten_sum_is_recognised():
 def test_the_batched_flag_is_named_when_it_does_not_fit():
     with pytest.raises(ShapeError, match=r"\(batched=True\) and returned shape \(\).*or set batched=False"):
         run_black_box(lambda p: float(-np.sum(p["x"] ** 2)), batched=True)
-    with pytest.raises(BadInput, match=r"batched=True, but three points together gave .* mixes the points of a batch"):
+    with pytest.raises(
+        BadInput, match=r"batched=True, but three points together gave .* the values of one point depend on the other points"
+    ):
         run_black_box(lambda p: -((p["x"] - p["x"].mean()) ** 2), batched=True)
 
 
@@ -206,7 +208,7 @@ def noisy(rng):
 def check_noise(found):
     assert found.status.level is Level.SUSPECT
     assert [reason.code for reason in found.status.reasons] == ["determinism"]
-    assert "it is noisy. Fix its random numbers" in found.explain()
+    assert "it is noisy. Fix the seed of its random numbers" in found.explain()
     assert found.log_evidence_se is None
 
 

@@ -41,7 +41,7 @@ def test_a_prior_that_integrates_to_one_half_is_told_so():
     ids=["flat", "flat, positive", "uniform on the line", "uniform, half line"],
 )
 def test_an_improper_prior_is_refused_with_a_way_out(distribution):
-    with pytest.raises(BadInput, match=r"improper prior: the evidence is then undefined\. Give a proper one, for example"):
+    with pytest.raises(BadInput, match=r"improper prior: the evidence is then undefined\. Give a proper prior that states"):
         Model(log_likelihood, {"x": distribution})
 
 

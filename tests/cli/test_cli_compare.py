@@ -42,7 +42,7 @@ def test_json_alone_on_stdout_and_names_of_ones_own(capsys, tmp_path):
 
 @pytest.mark.parametrize(("words", "message"), [
     (("zoo:E1",), "two or more"),
-    (("zoo:E1", "zoo:E1"), "called 'E1' already"),
+    (("zoo:E1", "zoo:E1"), "another model has the label 'E1'"),
     (("zoo:E1", "zoo:E4"), "different data"),
     ((*TWO, "--prior", "0.5", "0.6"), "not to one"),
     (("zoo:E1", "nothing.py"), "there is no file"),
@@ -59,34 +59,55 @@ def test_a_page_with_a_second_opinion(tmp_path, capsys):
     text = page.read_text(encoding="utf-8")
     assert "Is there a slope?" in text and "they agree" in text
     err = capsys.readouterr().err
-    assert f"report: {page}" in err and err.count("they agree.") == 2
+    assert f"report: {page}" in err and err.count("they agree (within 2).") == 2
 
 
 def test_methods_that_disagree_are_suspect(monkeypatch, capsys):
     import zhat.cli.commands.compare as command
 
-    real = command.evidence
-    monkeypatch.setattr(command, "evidence", lambda *a, **k: replace(found := real(*a, **k), log_evidence=found.log_evidence + 5))
+    def quarrel(*words, **settings):
+        found = compare_models(*words, **settings)
+        return replace(found, checks={name: replace(e, log_evidence=e.log_evidence + 5) for name, e in found.checks.items()})
+
+    compare_models = command.compare
+    monkeypatch.setattr(command, "compare", quarrel)
     assert main(["compare", *TWO, "--seed", "1", "--check", "importance"]) == Exit.SUSPECT
-    assert "they disagree: trust neither" in capsys.readouterr().err
+    assert "they disagree (beyond 3)" in capsys.readouterr().err
 
 
-def test_a_page_with_curves(tmp_path):
+def test_curves_on_the_page_and_beside_it(tmp_path, capsys):
     page = tmp_path / "page.html"
     words = ["zoo:pima", "zoo:pima-age", "--vary", "tau", "--values", "0.01", "0.02", "--html", str(page)]
-    assert compare(*words) == Exit.OK
-    assert "Log evidence of pima-NP-PGC-BMI-DP-AGE-tau-0.01 over tau" in page.read_text(encoding="utf-8")
+    assert main(["compare", *words, "--seed", "1"]) == Exit.OK
+    assert "Log evidence of pima-age over tau" in page.read_text(encoding="utf-8")
+    assert "pima-age: for tau from 0.01 to 0.02 the log evidence moves by" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (("--vary", "tau"), "give --html too"),
-    (("--vary", "tau", "--html", "x.html"), "over which values"),
-    (("--vary", "nothing", "--html", "x.html", "--range", "1", "2"), "no model that is run here has"),
+    (("--vary", "tau"), "over which values"),
+    (("--vary", "nothing", "--range", "1", "2", "3"), "model 'pima' has no hyperparameter 'nothing'"),
+    (("--check", "nothing"), "there is no method 'nothing'"),
 ])  # fmt: skip
-def test_curves_that_cannot_be_drawn_get_a_sentence(words, message, tmp_path, monkeypatch, capsys):
+def test_curves_and_checks_that_cannot_be_made_are_refused_before_any_run(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("zhat.comparing.compare.run_models", lambda *_: pytest.fail("a model was run"))
     assert compare("zoo:pima", "zoo:pima-age", *words) == Exit.BAD_INPUT
     assert message in capsys.readouterr().err
+
+
+def test_models_of_one_file_take_their_names_there(tmp_path, capsys):
+    file = tmp_path / "models.py"
+    file.write_text(
+        "import numpy as np, numpyro, numpyro.distributions as dist, zhat\n"
+        "def f(y, effects):\n"
+        "    mu = numpyro.sample('mu', dist.Normal(0.0, 1.0))\n"
+        "    numpyro.sample('y', dist.Normal(mu if effects else 0.0, 1.0), obs=y)\n"
+        "y = np.array([0.3, 0.1, 0.9])\n"
+        "free = zhat.Model.from_numpyro(f, y, effects=True)\n"
+        "zero = zhat.Model.from_numpyro(f, y, effects=False)\n"
+    )
+    assert compare(f"{file}:free", f"{file}:zero", "--method", "laplace", "--json") in (Exit.OK, Exit.UNDECIDED, Exit.SUSPECT)
+    assert {row["model"] for row in json.loads(capsys.readouterr().out)["models"]} == {"f", "zero"}
 
 
 def test_undecided_has_a_code_of_its_own(tmp_path):

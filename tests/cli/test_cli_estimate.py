@@ -61,7 +61,7 @@ def test_a_zoo_example_is_explained_on_stdout(capsys):
     out, err = capsys.readouterr()
     assert out.startswith("log Z = -7.96")
     assert "method: importance" in out
-    assert "known: log Z = -7.963382" in err
+    assert "exact value: log Z = -7.963382" in err
 
 
 def test_the_same_seed_gives_the_same_digits_and_a_drawn_seed_is_told(capsys):
@@ -77,7 +77,7 @@ def test_json_is_one_object_on_stdout_that_can_be_loaded(file, tmp_path, capsys)
     assert estimate(file, "--seed", 3, "--json") == 0
     out, err = capsys.readouterr()
     assert "hello from the model file" in err
-    assert json.loads(out)["schema"] == 1
+    assert json.loads(out)["schema"] == 2
     (tmp_path / "piped.json").write_text(out)
     result = Evidence.load(tmp_path / "piped.json")
     assert (result.model, result.seed, result.record) == ("one", 3, None)

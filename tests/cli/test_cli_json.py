@@ -9,7 +9,7 @@ import pytest
 import zhat
 from zhat.cli import main
 from zhat.cli.commands.schema import SCHEMAS, schema_of
-from zhat.cli.main import parser
+from zhat.cli.program import parser
 
 jsonschema = pytest.importorskip("jsonschema")
 

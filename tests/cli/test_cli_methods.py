@@ -44,7 +44,7 @@ def test_a_file_without_markers_is_left_alone(tmp_path, capsys):
     file = tmp_path / "page.md"
     file.write_text("mine")
     assert main(["methods", "--into", str(file)]) == 2
-    assert "goes between two lines" in capsys.readouterr().err
+    assert "is written between two lines" in capsys.readouterr().err
     assert file.read_text() == "mine"
 
 

@@ -38,16 +38,18 @@ def test_two_models_their_bayes_factor_and_a_picture(tmp_path, capsys):
 
 
 def test_ranges():
-    assert spaced(0.0, 1.0, 3) == [0.0, 0.5, 1.0]
-    assert spaced(0.01, 1.0, 3) == pytest.approx([0.01, 0.1, 1.0])
-    assert spaced(1.0, 9.0, 3) == [1.0, 5.0, 9.0]
-    with pytest.raises(BadInput, match="two or more"):
-        spaced(0.0, 1.0, 1)
+    assert spaced(0.01, 1.0, 3) == pytest.approx([0.01, 0.1, 1.0], rel=1e-15)
+    assert spaced(1.0, 9.0, 3) == pytest.approx([1.0, 3.0, 9.0], rel=1e-15)
+    assert spaced(1.0, 9.0, 2) == [1.0, 9.0]
+    with pytest.raises(BadInput, match="N is the number of values, 2 or more"):
+        spaced(1.0, 2.0, 1)
+    with pytest.raises(BadInput, match="0 < START < STOP"):
+        spaced(0.0, 1.0, 3)
 
 
 @pytest.mark.parametrize(("words", "message"), [
     (("zoo:E1", "--vary", "nothing", "--values", "1", "2"), "no hyperparameter 'nothing'"),
-    (("zoo:E1", "--vary", "scale", "--range", "2", "1"), "the lower first"),
+    (("zoo:E1", "--vary", "scale", "--range", "2", "1", "5"), "0 < START < STOP"),
     (("zoo:E1", "zoo:E4", "--vary", "scale", "--values", "1", "2"), "different data"),
     (("zoo:E1", "zoo:E1", "zoo:E1", "--vary", "scale", "--values", "1", "2"), "one, or two"),
     (("zoo:E1", "--vary", "scale", "--values", "1", "2", "--out", "curve.txt"), "ends in .svg"),

@@ -13,7 +13,7 @@ import pytest
 
 from zhat.cli import main
 from zhat.cli.exits import Exit
-from zhat.cli.main import COMMANDS
+from zhat.cli.program import COMMANDS
 from zhat.cli.terminal import _folded, painted, table
 
 NAMES = [command.__name__.rsplit(".", 1)[1] for command in COMMANDS]
@@ -33,7 +33,7 @@ def test_no_command_gets_the_help(capsys):
     assert main([]) == Exit.BAD_INPUT
     out, err = capsys.readouterr()
     assert out == "" and all(f"    {name} " in err for name in NAMES)
-    assert "sensitivity  the evidence" in err  # beside its name, though that is a long one
+    assert "sensitivity  log evidence" in err  # beside its name, though that is a long one
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -89,8 +91,52 @@ def test_bad_calls_get_a_sentence():
     with pytest.raises(BadInput, match="same model"):
         zhat.compare({"a": model, "b": model})
     with pytest.raises(BadInput, match="until"):
-        zhat.compare({"a": model, "b": zoo.example("E4").model}, until="bored")
+        zhat.compare({k: zoo.example(k).model for k in ("E8s-none", "E8s-slope")}, until="bored")
     with pytest.raises(BadInput, match="different data"):
         zhat.compare({"a": model, "b": zoo.example("E4").model}, "laplace", seed=1, progress=False)
     with pytest.raises(BadType, match="give a Model"):
         zhat.compare({"a": model, "b": 1})
+
+
+def test_a_second_opinion_is_part_of_the_comparison(tmp_path):
+    models = {k: zoo.example(k).model for k in ("E8s-none", "E8s-slope")}
+    found = zhat.compare(models, seed=1, check="smc", progress=False)
+    assert {e.method for e in found.checks.values()} == {"smc"} and set(found.checks) == set(models)
+    assert found.disagreements == ()
+    assert found.sentence().endswith("A second method (smc) agrees on both models.")
+    assert found.explain().count("second opinion on ") == 2
+    checks = json.loads(found.to_json())["checks"]
+    assert [check["agrees"] for check in checks] == [True, True]
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("they agree (within 2).") == 2
+    # A method object does the same as its name, and so does the command line's order of seeds: from the label alone.
+    again = zhat.compare(dict(reversed(models.items())), seed=1, check=zhat.SMC(), progress=False)
+    assert {k: e.log_evidence for k, e in again.checks.items()} == {k: e.log_evidence for k, e in found.checks.items()}
+
+
+def test_methods_that_disagree_are_said_not_to_be_trusted():
+    models = {k: zoo.example(k).model for k in ("E8s-none", "E8s-slope")}
+    found = zhat.compare(models, "importance", seed=1, progress=False)
+    second = {name: replace(e, log_evidence=e.log_evidence + 5.0, method="smc") for name, e in found.evidences.items()}
+    wrong = replace(found, checks={"E8s-none": second["E8s-none"]})
+    assert wrong.disagreements == ("E8s-none",)
+    assert wrong.sentence().endswith("Not to be trusted: a second method (smc) disagrees on E8s-none.")
+    dumb = replace(second["E8s-none"], log_evidence_se=None)
+    assert "cannot be judged on E8s-none" in replace(found, checks={"E8s-none": dumb}).sentence()
+    some = replace(found, checks={"E8s-none": found.evidences["E8s-none"]})
+    assert some.sentence().endswith("agrees on 1 of 2 models.")
+
+
+def test_prior_curves_are_part_of_the_comparison(tmp_path):
+    models = {"1": zoo.pima(("NP", "PGC", "BMI", "DP")).model, "2": zoo.pima(("NP", "PGC", "BMI", "DP", "AGE")).model}
+    found = zhat.compare(models, "importance", seed=1, vary={"tau": [1.0, 0.01]}, progress=False)
+    assert [(curve.model, curve.hyperparameter, curve.values.tolist()) for curve in found.curves] == [
+        ("1", "tau", [0.01, 1.0]),
+        ("2", "tau", [0.01, 1.0]),
+    ]
+    factor, error = found.curves[0].against(found.curves[1])
+    known = np.array([math.log(13.82), math.log(1.296)])
+    assert (np.abs(factor - known) / np.hypot(error, 0.0005)).max() < 4.5
+    assert "1: for tau from 0.01 to 1 the log evidence moves by" in found.explain()
+    assert [curve["model"] for curve in json.loads(found.to_json())["curves"]] == ["1", "2"]
+    assert "Log evidence of 2 over tau" in found.report(tmp_path / "page.html").read_text(encoding="utf-8")

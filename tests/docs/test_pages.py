@@ -75,7 +75,7 @@ def test_every_method_is_in_the_decision_table_or_warned_of():
 
 
 def test_every_command_is_on_its_page():
-    from zhat.cli.main import COMMANDS
+    from zhat.cli.program import COMMANDS
 
     text = (DOCS / "howto" / "command_line.md").read_text(encoding="utf-8")
     names = [command.__name__.rsplit(".", 1)[1] for command in COMMANDS]

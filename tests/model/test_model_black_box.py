@@ -148,3 +148,12 @@ def test_a_batch_function_for_single_points_is_told_which_flag_to_set():
 def test_a_black_box_must_be_a_function():
     with pytest.raises(BadType, match="log_likelihood is a float, not a function"):
         Model.black_box(3.0, {"x": dist.Normal()})
+
+
+def test_a_fingerprint_can_be_given():
+    """A function that holds its data itself: only the caller knows whether two of them have the same."""
+    model = Model.black_box(lambda p: -0.5 * float(p["x"]) ** 2, {"x": dist.Normal()}, data_id="decay-2026")
+    assert model.data_id == "decay-2026"
+    assert zhat.evidence(model, zhat.PriorMean(n_draws=200), seed=1, progress=False).data_id == "decay-2026"
+    given = Model.black_box(lambda p, y: -0.5 * float(p["x"]) ** 2, {"x": dist.Normal()}, data=np.ones(3))
+    assert given.data_id == Model(lambda p, y: -0.5 * p["x"] ** 2, {"x": dist.Normal()}, data=np.ones(3)).data_id

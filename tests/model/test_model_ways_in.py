@@ -239,5 +239,5 @@ def test_a_numpyro_model_without_its_data_has_nothing_observed():
 
 
 def test_a_likelihood_that_cannot_be_traced_is_sent_to_the_black_box():
-    with pytest.raises(BadType, match=r"cannot be traced by JAX .* Model.black_box"):
+    with pytest.raises(BadType, match=r"cannot be traced by JAX .* zhat\.Model\.black_box"):
         Model(lambda p: float(np.log(np.asarray(p["x"]))), {"x": dist.Gamma(1.0, 1.0)})

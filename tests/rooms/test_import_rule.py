@@ -41,7 +41,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("zoo",),
     ("adapters",),
     ("report",),
-    ("plots",),
+    ("plots", "kernels", "schedules", "proposals", "settings", "types"),  # thin public modules
     ("studies",),
     ("cli",),
     ("__main__",),
@@ -53,6 +53,7 @@ WITH_INNER_ROOMS = {"sampling"}
 # Doors in a wall, each with its reason.
 EXCEPTIONS = {
     ("results", "adapters"): "Evidence.to_arviz is where a user looks",
+    ("model", "adapters"): "Model.from_numpyro is where a user looks; what NumPyro's models need is written there",
     ("model", "run"): "Model.check is where a user looks; checking draws from the prior, so it lives above sampling",
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
     ("results", "report"): "notebooks ask the object for its HTML",

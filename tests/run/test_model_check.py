@@ -65,7 +65,7 @@ def test_a_noisy_black_box_is_noticed():
     rng = np.random.default_rng(0)
     _, found = black_box_finding(lambda p: -(float(p["x"]) ** 2) + 1e-3 * rng.standard_normal(), "determinism")
     assert found.verdict is Verdict.DOUBTFUL
-    assert "it is noisy. Fix its random numbers; the evidence of a noisy likelihood is biased." in found.sentence
+    assert "it is noisy. Fix the seed of its random numbers; the evidence of a noisy likelihood is biased." in found.sentence
     _, quiet = black_box_finding(lambda p: -(float(p["x"]) ** 2), "determinism")
     assert quiet.verdict is Verdict.FINE
 
@@ -73,7 +73,7 @@ def test_a_noisy_black_box_is_noticed():
 def test_a_batch_that_mixes_its_points_is_wrong():
     report, found = black_box_finding(lambda p: -((p["x"] - p["x"].mean()) ** 2), "batch", batched=True)
     assert found.verdict is Verdict.WRONG and not report.ok
-    assert "the function mixes the points of a batch" in found.sentence
+    assert "the values of one point depend on the other points of the batch" in found.sentence
     _, right = black_box_finding(lambda p: -(p["x"] ** 2), "batch", batched=True)
     assert right.verdict is Verdict.FINE
 
@@ -159,4 +159,4 @@ def test_a_check_needs_draws():
 def test_a_prior_too_vague_for_numbers_is_named():
     found = zoo.example("normal-gamma-0.01").model.check()["support"]
     assert found.verdict is Verdict.DOUBTFUL
-    assert "a parameter (tau, mu) is no number that a computer can hold" in found.sentence
+    assert "a parameter (tau, mu) overflows floating point" in found.sentence

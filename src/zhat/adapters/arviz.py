@@ -1,7 +1,7 @@
-"""Posterior draws for ArviZ: its tables, plots and diagnostics instead of our own.
+"""Posterior draws for ArviZ, with its tables, plots and diagnostics.
 
-Draws of chains keep their chains. Weighted draws are resampled, in proportion to their weights, into one chain, which is what
-ArviZ's functions take for equal draws; their effective number is not larger than before.
+Draws of chains keep their chains. Weighted draws are resampled in proportion to their weights into one chain of equally weighted
+draws, which is what ArviZ's functions expect; the effective sample size does not grow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
     Parameters
     ----------
     n_draws : int, optional
-        How many to resample from weighted draws; by default 4000, or as many as there are. Chains are taken whole.
+        Number of draws to resample from weighted ones; by default 4000, or as many as there are. Chains are taken whole.
     """
     try:
         from arviz_base import from_dict
@@ -50,7 +50,7 @@ def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
 
 
 def _rows(draws: Draws, seed: int, n_draws: int | None) -> np.ndarray:
-    """Which draws, as (chain, draw)."""
+    """Indices of the draws, (chain, draw)."""
     n = len(draws.position)
     if draws.log_weight is None and draws.chain is not None:
         names, counts = np.unique(draws.chain, return_counts=True)
@@ -63,5 +63,5 @@ def _rows(draws: Draws, seed: int, n_draws: int | None) -> np.ndarray:
     if wanted < 1:
         raise BadInput(f"to_arviz(n_draws={n_draws}): give at least one.")
     chosen = systematic(draws.log_weight, float(rng.random()), wanted)
-    # Systematic resampling gives repeats side by side, which would look like a stuck chain.
+    # Systematic resampling puts repeats next to each other, which would look like autocorrelation.
     return rng.permutation(chosen)[None, :]

@@ -1,5 +1,5 @@
-"""The command line: argument parsing only, nothing that a user of the library could want."""
+"""The command line: parsing and printing only; everything it computes is a function of the library."""
 
-from zhat.cli.main import main
+from zhat.cli.program import main
 
 __all__ = ["main"]

@@ -2,7 +2,7 @@
 
 import sys
 
-from zhat.cli.main import main
+from zhat.cli.program import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""What the command says to the shell."""
+"""Exit codes: the verdict for the shell."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Exit(enum.IntEnum):
 
 EPILOG = """\
 exit codes:
-  0    ok: the run's own checks passed; for a comparison, and it is decided
-  1    suspect: there is a number, and a reason to doubt it
+  0    every evidence is ok and the comparison is decided
+  1    suspect: an evidence did not pass its checks, or two methods disagree
   2    bad input: arguments, file or model cannot be used
   3    failed: no usable number, or the model raised an error
-  4    undecided: the runs cannot say which model is ahead
+  4    undecided: the difference is within the errors of the runs
   130  interrupted
 """
 
 
 def exit_of(result: Evidence) -> Exit:
-    """The exit code that tells a result's verdict."""
+    """The exit code of a result's verdict."""
     if any(reason.code == "interrupted" for reason in result.status.reasons):
         return Exit.INTERRUPTED
     return {Level.OK: Exit.OK, Level.SUSPECT: Exit.SUSPECT, Level.FAILED: Exit.FAILED}[result.status.level]
 
 
 def exit_of_comparison(comparison: Comparison) -> Exit:
-    """0 when it is decided and every evidence is ok."""
-    if comparison.suspects:
+    """0 when every evidence is ok, no second opinion disagrees, and the comparison is decided."""
+    if comparison.suspects or comparison.disagreements:
         return Exit.SUSPECT
     return Exit.OK if comparison.decided else Exit.UNDECIDED

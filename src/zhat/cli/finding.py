@@ -1,4 +1,4 @@
-"""The model that a word of the command line means: in a Python file, or in the zoo."""
+"""The models that the words of the command line name: in a Python file, in the zoo, or kept as a result."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import difflib
 import runpy
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from zhat.errors import BadInput, ZhatError
-from zhat.model.model import Model
+from zhat.model.model import UNNAMED, Model
 from zhat.results.estimate import Evidence
 
 # Short names for examples whose full ones say all their settings.
@@ -26,7 +26,7 @@ SHORT = {
 
 @dataclass(frozen=True)
 class Found:
-    """A model, and what is worth saying about it."""
+    """A model, and a note about it (the exact evidence of a zoo model)."""
 
     model: Model
     note: str = ""
@@ -51,19 +51,39 @@ def find_function(target: str) -> Callable[..., Any]:
 
 
 def find_items(targets: list[str]) -> dict[str, Model | Evidence]:
-    """What each word names, by the name it will have in the table: ``name=TARGET``, or the model's own."""
+    """The model or kept result of each word, by its label: that of ``name=TARGET``, else the zoo's id or the model's own name."""
     items: dict[str, Model | Evidence] = {}
     for word in targets:
         name, equals, target = word.partition("=")
         if not equals or not name or Path(word).is_file():
             name, target = "", word
         item = Evidence.load(target) if target.endswith(".json") else find_model(target).model
-        zoo_id = target.removeprefix("zoo:") if target.startswith("zoo:") else ""
-        label = name or zoo_id or (item.model if isinstance(item, Evidence) else item.name)
+        label = name or _label(target, item, items)
         if label in items:
-            raise BadInput(f"{word!r}: there is a model called {label!r} already; name it anew, as in other={target}.")
+            raise BadInput(f"{word!r}: another model has the label {label!r}; give this one its own, as in other={target}.")
         items[label] = item
     return items
+
+
+def find_models(targets: list[str]) -> dict[str, Model]:
+    """As `find_items`, for commands that run every model."""
+    models: dict[str, Model] = {}
+    for label, item in find_items(targets).items():
+        if isinstance(item, Evidence):
+            raise BadInput(f"{label!r} is a kept result; give the model itself, FILE.py[:name] or zoo:ID.")
+        models[label] = item
+    return models
+
+
+def _label(target: str, item: Model | Evidence, taken: Mapping[str, object]) -> str:
+    """The zoo's id, or the name that the model carries; its name in the file where it carries none or one that is taken."""
+    if target.startswith("zoo:"):
+        return target.removeprefix("zoo:")
+    if isinstance(item, Evidence):
+        return item.model
+    if item.name != UNNAMED and item.name not in taken:
+        return item.name
+    return target.rpartition(":")[2] if ":" in target else item.name
 
 
 def _from_zoo(id: str) -> Found:
@@ -76,12 +96,12 @@ def _from_zoo(id: str) -> Found:
         nearest = difflib.get_close_matches(id, names, n=3, cutoff=0.0)
         raise BadInput(f"no example {id!r} in the zoo; did you mean {' or '.join(nearest)}? zoo: alone lists all.")
     example = zoo.example(SHORT.get(id, id))
-    note = "" if example.log_evidence is None else f"known: log Z = {example.log_evidence:.6f} ({example.formula})."
+    note = "" if example.log_evidence is None else f"exact value: log Z = {example.log_evidence:.6f} ({example.formula})."
     return Found(example.model, note)
 
 
 def _split(target: str) -> tuple[Path, str]:
-    """File and name; a colon that no name follows belongs to the file."""
+    """File and name; a colon without a name after it belongs to the file."""
     file, colon, name = target.rpartition(":")
     if not colon or not name.isidentifier() or Path(target).is_file():
         file, name = target, "model"
@@ -94,18 +114,18 @@ def _split(target: str) -> tuple[Path, str]:
 
 
 def _run_file(path: Path) -> dict[str, Any]:
-    """What a Python file defines; it can import its neighbours, as when Python runs it."""
+    """The names that a Python file defines; it can import modules of its own folder, as when Python runs it."""
     sys.path.insert(0, str(path.resolve().parent))
     try:
         return runpy.run_path(str(path), run_name="__zhat__")
-    except ZhatError:  # a Model that cannot be built says why by itself
+    except ZhatError:  # a Model that cannot be built has its own sentence
         raise
-    except (Exception, SystemExit) as error:  # a user's file may raise anything, and leave: either way it cannot be used
+    except (Exception, SystemExit) as error:  # a user's file may raise anything, or exit
         raise BadInput(f"{path}{_line_of(error, path)} raised {type(error).__name__}: {error}") from error
 
 
 def _line_of(error: BaseException, path: Path) -> str:
-    """Where in the user's file it happened."""
+    """The line of the user's file that raised it, in words."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}," if error.filename == str(path) else ""
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
@@ -125,8 +145,8 @@ def _model_in(names: dict[str, Any], path: Path, name: str) -> Model:
             raise
         except Exception as error:  # as in `_run_file`
             raise BadInput(
-                f"{path}: {name}(), which should return a Model,{_line_of(error, path).rstrip(',')} raised "
-                f"{type(error).__name__}: {error}"
+                f"{path}: {name}() should return a Model; it raised {type(error).__name__}"
+                f"{_line_of(error, path).rstrip(',')}: {error}"
             ) from error
     if not isinstance(value, Model):
         raise BadInput(f"{path}: {name!r} is a {type(value).__name__}, not a Model nor a function returning one.")

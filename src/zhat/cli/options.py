@@ -1,4 +1,4 @@
-"""Options that several commands share, each worded once, and how their values are read."""
+"""Options that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="B",
-        help="stop after so many evaluations (1e6) or so much time (90s, 10m, 2h); may be given twice, once of each",
+        help="stop after this many evaluations (1e6) or this time (90s, 10m, 2h); may be given twice, once of each",
     )
 
 
 def add_where(parser: argparse.ArgumentParser, what: str) -> None:
-    """``--workers`` and ``--executor``: who does the work; the digits are the same."""
-    parser.add_argument("--workers", type=int, metavar="N", help=f"run {what} on so many local processes")
+    """``--workers`` and ``--executor``: where the runs are made; the digits are the same."""
+    parser.add_argument("--workers", type=int, metavar="N", help=f"run {what} on N local processes")
     parser.add_argument("--executor", metavar="ADDRESS", help=f"run {what} on a Dask cluster, dask://host:port")
 
 
@@ -46,40 +46,39 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def add_page(parser: argparse.ArgumentParser) -> None:
-    """``--html`` and what stands on top of the page."""
+    """``--html`` and the question at the top of the page."""
     parser.add_argument(
-        "--html", metavar="PATH", help="write one page that stands alone: answer, reasons, citations, how to repeat it"
+        "--html", metavar="PATH", help="write a report, one self-contained page: answer, checks, citations, how to repeat it"
     )
-    parser.add_argument("--question", default="", metavar="TEXT", help="what is asked, as the page's first line")
+    parser.add_argument("--question", default="", metavar="TEXT", help="the question that the page answers, printed at its top")
 
 
 def add_vary(parser: argparse.ArgumentParser, help: str, required: bool) -> None:
-    """``--vary NAME`` over ``--values`` or a ``--range`` of some ``--points``."""
+    """``--vary NAME`` over ``--values`` or a ``--range``."""
     parser.add_argument("--vary", required=required, metavar="NAME", help=help)
     where = parser.add_mutually_exclusive_group(required=required)
-    where.add_argument("--values", nargs="+", type=float, metavar="V", help="where the curve is wanted")
-    where.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the same, from here to there")
-    parser.add_argument("--points", type=int, default=13, metavar="N", help="how many in the range")
+    where.add_argument("--values", nargs="+", type=float, metavar="V", help="the values of --vary")
+    where.add_argument(
+        "--range", nargs=3, type=float, metavar=("START", "STOP", "N"), help="N values, evenly spaced on a log scale"
+    )
 
 
 def values_from(options: argparse.Namespace) -> list[float]:
     """The values of ``--values``, or those of ``--range``."""
     given: list[float] | None = options.values
-    return given or spaced(options.range[0], options.range[1], options.points)
+    return given or spaced(*options.range)
 
 
-def spaced(low: float, high: float, points: int) -> list[float]:
-    """Evenly, or by equal factors where the range spans a factor of ten or more."""
-    if points < 2:
-        raise BadInput(f"--points {points}: a curve has two or more.")
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadInput(f"--range {low:g} {high:g}: give two numbers, the lower first.")
-    shares = [i / (points - 1) for i in range(points)]
-    if low > 0.0 and high >= 10.0 * low:
-        between = [math.exp(math.log(low) + share * math.log(high / low)) for share in shares[1:-1]]
-    else:
-        between = [low + share * (high - low) for share in shares[1:-1]]
-    return [low, *between, high]
+def spaced(start: float, stop: float, n: float) -> list[float]:
+    """N values from START to STOP, evenly spaced on a log scale."""
+    asked = f"--range {start:g} {stop:g} {n:g}"
+    if not (math.isfinite(n) and n == int(n) and n >= 2):
+        raise BadInput(f"{asked}: N is the number of values, 2 or more.")
+    if not (math.isfinite(stop) and 0.0 < start < stop):
+        raise BadInput(f"{asked}: a log scale needs 0 < START < STOP; for other values write --values V V ...")
+    steps = int(n) - 1
+    between = [math.exp(math.log(start) + i / steps * math.log(stop / start)) for i in range(1, steps)]
+    return [start, *between, stop]
 
 
 def budget_from(words: Sequence[str]) -> Budget | None:

@@ -1,4 +1,4 @@
-"""How arguments are read and refused: help that fits the terminal, and errors that name the command they are about."""
+"""Reading arguments: help that fits the terminal, and errors that name their command."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from zhat.cli.terminal import say
 
 
 class Help(argparse.HelpFormatter):
-    """Paragraphs are folded; lines that begin with a space, such as examples, stay as they were written."""
+    """Folds paragraphs; lines that begin with a space, such as examples, stay as they are written."""
 
     def add_argument(self, action: argparse.Action) -> None:
-        """As argparse does it, which forgets that names of commands are indented and breaks the line after the longest."""
+        """Count the indent of command names, which argparse forgets: it would break the line after the longest name."""
         super().add_argument(action)
         if isinstance(action, argparse._SubParsersAction):
             longest = max(len(name) for name in action.choices) + 2 * self._indent_increment
@@ -29,7 +29,7 @@ class Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Refuses with a sentence that fits the terminal, and says which option may have been meant."""
+    """Refuses with a sentence that fits the terminal, and suggests the nearest option."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": Help, **settings})
@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
         sys.exit(int(Exit.BAD_INPUT))
 
     def refuse(self, words: Sequence[str]) -> NoReturn:
-        """Say that these words mean nothing here."""
+        """Refuse words that are no arguments of this command."""
         known = [option for action in self._actions for option in action.option_strings if option.startswith("--")]
         near = [match for word in words for match in difflib.get_close_matches(word.partition("=")[0], known, n=1)]
         hint = f" Did you mean {' and '.join(dict.fromkeys(near))}?" if near else ""
@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 def command(
     commands: Any, name: str, help: str, description: str, examples: Sequence[str] = (), exits: bool = True
 ) -> argparse.ArgumentParser:
-    """A parser for one command: what it does, options, examples, exit codes."""
+    """A parser for one command: description, options, examples, exit codes."""
     shown = "".join(f"  {line}\n" for line in examples)
     epilog = (f"examples:\n{shown}\n" if shown else "") + (EPILOG if exits else "")
     parser: Parser = commands.add_parser(name, help=help, description=description, epilog=epilog)

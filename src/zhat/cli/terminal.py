@@ -1,4 +1,4 @@
-"""Text for a terminal: aligned tables, colour where it is seen, and nothing in it that the terminal would obey."""
+"""Text for a terminal: aligned tables, colour where the terminal has it, and no control characters."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from zhat.comparing.comparison import Comparison
 GREEN, YELLOW, RED = "\x1b[32m", "\x1b[33m", "\x1b[31m"
 PLAIN = "\x1b[0m"
 COLOURS = {"ok": GREEN, "suspect": YELLOW, "undecided": YELLOW, "failed": RED}
-# A verdict stands at the end of a line, two spaces after the rest, or begins one; elsewhere the word is someone's name.
+# A verdict stands at the end of a line, two spaces after the rest, or begins one; elsewhere the word may be a model's name.
 VERDICT = re.compile(r"(?<=  )(ok|suspect|failed)(?= \([\w, -]+\)?$|$)|^(?:  )?(suspect|failed|undecided)(?=: )", re.MULTILINE)
 
-# What a narrow terminal does without, the first first.
+# Columns that a narrow terminal omits, the first first.
 SPARE = ("prior", "95 % interval", "method", "error")
-# Columns that a folded last column keeps, and letters that a cut name keeps.
+# Width of a folded last column, and letters of a shortened name.
 LAST = 24
 SHORTEST_NAME = 8
-# Stands for a space at which a line is not folded; no text that is shown contains it, being unprintable.
+# A space at which a line is not folded; unprintable, so no shown text contains it.
 GLUE = "\x1f"
 
 
@@ -39,7 +39,7 @@ def one_line(text: str) -> str:
 
 
 def show(text: str, stream: TextIO | None = None) -> None:
-    """Print made printable, coloured on a terminal; long sentences are folded there at words."""
+    """Print without control characters; on a terminal coloured, and folded at words."""
     stream = stream or sys.stdout
     shown = printable(text)
     if is_terminal(stream):
@@ -48,7 +48,7 @@ def show(text: str, stream: TextIO | None = None) -> None:
 
 
 def say(sentence: str) -> None:
-    """A sentence beside the result."""
+    """Print a sentence to stderr, beside the result."""
     show(sentence, sys.stderr)
 
 
@@ -62,12 +62,12 @@ def painted(text: str) -> str:
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at this stream."""
+    """Whether this stream is a terminal."""
     return hasattr(stream, "isatty") and stream.isatty()
 
 
 def has_colour(stream: TextIO) -> bool:
-    """Whether the stream is a terminal that shows colours and whose owner wants them (NO_COLOR)."""
+    """Whether the stream is a terminal with colours that NO_COLOR does not switch off."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -77,7 +77,7 @@ def width_of(stream: TextIO) -> int | None:
 
 
 def comparison_text(comparison: Comparison, explain: bool, width: int | None) -> str:
-    """The table and the sentence; columns that a narrow terminal has no room for are left out, and it says so."""
+    """The table and the sentence; a narrow terminal omits columns, and a note names them."""
     full = comparison.explain() if explain else str(comparison)
     if width is None:
         return full
@@ -89,8 +89,8 @@ def comparison_text(comparison: Comparison, explain: bool, width: int | None) ->
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None, spare: Sequence[str] = ()) -> str:
     """Columns two spaces apart, within `width` where one is given.
 
-    What does not fit there loses the columns named in `spare`, the first first, and says so; then names in the first column are
-    cut. The last column is folded.
+    A table that is too wide omits the columns named in `spare`, the first first, and a note names them; then names in the first
+    column are shortened. The last column is folded.
     """
     cells = [[one_line(cell) for cell in row] for row in (header, *rows)]
     if width is None:
@@ -124,7 +124,7 @@ def _aligned(cells: Sequence[Sequence[str]], width: int | None) -> list[str]:
 
 
 def _least(cells: Sequence[Sequence[str]]) -> int:
-    """Columns of the terminal that the table takes when its last column is folded."""
+    """Width of the table with its last column folded."""
     widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
     return sum(widths[:-1]) + 2 * len(widths[:-1]) + min(widths[-1], LAST)
 
@@ -134,7 +134,7 @@ def _cut(name: str, room: int) -> str:
 
 
 def _folded(line: str, width: int | None) -> str:
-    """A line on as many as it needs, what follows indented; parts that stand two spaces apart stay whole if they are short."""
+    """A line folded to the width, continuation indented; short parts between double spaces stay whole."""
     if width is None or len(line) <= width:
         return line
     indent = " " * (len(line) - len(line.lstrip()))

@@ -1,15 +1,15 @@
-"""Bayesian model averaging: what the models say together, each in proportion to its posterior probability.
+"""Bayesian model averaging: quantities and predictions averaged over models, weighted by their posterior probabilities.
 
     p(q | y) = sum_m P(m | y) p(q | y, m)            a quantity, from pooled posterior draws
     p(y_new | y) = sum_m P(m | y) p(y_new | y, m)     new data, each density a mean of likelihoods over posterior draws
 
-(Hoeting, Madigan, Raftery & Volinsky 1999; section 2 of Friel & Wyse's review.) Posterior draws are those that the runs of a
-comparison left behind, weighted or not; nothing is sampled. Sums over models are made in logs, so that a weight of 1e-300
-or of one less 1e-16 does no harm.
+(Hoeting, Madigan, Raftery & Volinsky 1999; section 2 of Friel & Wyse 2012.) The posterior draws are those in the records of a
+comparison's runs, weighted or not; nothing is sampled. Sums over models are computed in logs, so that weights near zero or one
+lose no digits.
 
-*When it lies.* As its parts do: a suspect evidence makes a suspect average, and says so. The error of a log predictive density is
-that of the mean of likelihoods alone, by the weights' own delta method; where new data are far from what the posterior draws
-explain, few draws carry that mean, and its Pareto k tells.
+*When it lies.* As its parts do: a suspect evidence makes a suspect average, which is reported. The error of a log predictive
+density covers the mean of likelihoods alone (delta method); where the posterior draws explain new data poorly, few draws
+dominate that mean, and its Pareto k is large.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from zhat.seeding import Key, check_seed
 
 
 class Weighed(Protocol):
-    """Models with probabilities and posterior draws: a `Comparison`, or what chains that jump between models leave (`Jump`)."""
+    """Models with probabilities and posterior draws: a `Comparison`, or the result of reversible jump (`Jump`)."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class Weighed(Protocol):
 
     @property
     def suspects(self) -> tuple[str, ...]:
-        """Those not to be trusted."""
+        """The models whose evidence did not pass its checks."""
         ...
 
     @property
@@ -87,15 +87,29 @@ class Average:
         return low, high
 
     def rows(self, quantity: str) -> tuple[list[str], list[list[str]]]:
-        """Header and cells of a table: a row for every element of the quantity, which is called by this name."""
+        """Header and cells of a table: a row for every element of the quantity, under this name."""
         low, high = self.interval()
         flat = [array.reshape(-1) for array in (self.mean, self.sd, low, high)]
         names = [quantity] if self.mean.ndim == 0 else [f"{quantity}[{i}]" for i in range(flat[0].size)]
         rows = [[name, *(f"{array[i]:.5g}" for array in flat)] for i, name in enumerate(names)]
         return ["averaged over models", "mean", "sd", "2.5 %", "97.5 %"], rows
 
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """For JSON: the averaged posterior, and the mean under each model."""
+        low, high = self.interval(level)
+        return {
+            "n_draws": len(self.values),
+            "mean": self.mean.tolist(),
+            "sd": self.sd.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "level": level,
+            "mean_by_model": {name: value.tolist() for name, value in self.by_model.items()},
+            "suspects": list(self.suspects),
+        }
+
     def __str__(self) -> str:
-        """Mean and standard deviation, and who is not to be trusted."""
+        """Mean and standard deviation, and the suspect models."""
         doubt = f"  not to be trusted: {', '.join(self.suspects)}" if self.suspects else ""
         return f"mean {np.array2string(self.mean, precision=4)}  sd {np.array2string(self.sd, precision=4)}{doubt}"
 
@@ -123,7 +137,7 @@ def average(comparison: Weighed, quantity: Quantity, *, n_draws: int = 10_000, s
     values, names, within = [], [], {}
     for name, count in zip(comparison.names, counts, strict=True):
         if count == 0:
-            continue  # a model that gets no draw needs none
+            continue  # a model without a share of the pool needs no draws
         draws = _draws(comparison, name)
         log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
         chosen = rng.permutation(systematic(log_weight, float(rng.random()), int(count)))
@@ -200,7 +214,7 @@ def posterior_draws(result: Evidence, name: str = "") -> Draws:
     if not isinstance(draws, Draws) or not len(draws.position):
         raise BadInput(
             f"the run of {name or result.model!r} by {result.method} left no posterior draws: use a method that does, such as "
-            "Importance or SMC, and load results together with their arrays."
+            "zhat.Importance() or zhat.SMC(); a loaded result needs its .npz file."
         )
     return draws
 
@@ -231,5 +245,5 @@ def _evaluated(function: Callable[[dict[str, Array]], Array], params: dict[str, 
             "(parameters come with a leading axis of draws)."
         )
     if np.isnan(values).any():
-        raise BadInput(f"average(): the quantity of {name!r} is NaN at {int(np.isnan(values).sum())} draws; look at those.")
+        raise BadInput(f"average(): the quantity of {name!r} is NaN at {int(np.isnan(values).sum())} of {n} draws.")
     return values

@@ -1,7 +1,7 @@
 """The log Bayes factor of two models: a number, its error, and whether the runs decide which model is ahead.
 
-A pair is *undecided* when its 95 % interval holds zero: then the runs do not even say which model is ahead. That is a statement
-about the computation; how much a decided Bayes factor means is for the scales to say.
+A pair is *undecided* when its 95 % interval contains zero: the runs do not decide which model is ahead. That is a statement about
+the computation; the strength of a decided Bayes factor is the subject of the scales.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class LogBayesFactor:
 
     @property
     def decided(self) -> bool:
-        """Whether the 95 % interval leaves no doubt which of the two is ahead."""
+        """Whether the 95 % interval excludes zero."""
         bounds = self.interval()
         return bounds is not None and (bounds[0] > 0.0 or bounds[1] < 0.0)
 
     def words(self, scale: Scale = JEFFREYS) -> str:
-        """What a scale calls it, for the interval rather than for the number; *undecided* when the error swamps it."""
+        """The words of a scale for the 95 % interval; *undecided* when the interval contains zero."""
         bounds = self.interval()
         if bounds is None:
-            return "no error, so no verdict"
+            return "no standard error, so no verdict"
         if not self.decided:
             return "undecided"
         low, high = sorted(abs(b) for b in bounds)

@@ -1,32 +1,34 @@
-"""Compare models: run what is not yet run, each model with a seed of its own, and lay the evidences side by side.
+"""Compare models: run each with a seed of its own, and put the evidences side by side.
 
     compare({"linear": model_1, "quadratic": model_2}, seed=1)
     compare({"linear": evidence_1, "quadratic": Evidence.load("quadratic.json")})
-    compare({...}, until="decided")         # more runs, only where the decision is not clear
-    compare({...}, workers=4)               # the same digits, sooner
+    compare({...}, until="decided")                     # more runs, only where the decision is not clear
+    compare({...}, check="smc")                         # every model by a second method, and whether the two agree
+    compare({...}, vary={"tau": [0.01, 0.1, 1.0]})      # log evidence over a hyperparameter of the priors
+    compare({...}, workers=4)                           # the same digits, sooner
 
-Seeds are drawn from the caller's seed and the model's name, so that a result does not depend on which other models are
-compared, nor on their order, and no two models share one: on one seed their errors would move together and not add up as
-independent ones do.
+Seeds are derived from the caller's seed and the model's name in the mapping, so that a result depends neither on the other
+models nor on their order, and no two models share a seed: with a common seed their errors would be correlated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from zhat.comparing.comparison import Comparison
-from zhat.errors import BadInput, BadType
+from zhat.comparing.beforehand import check_items, check_vary
+from zhat.comparing.comparison import Comparison, check_prior, check_usable
+from zhat.comparing.sensitivity import Sensitivity, sensitivity
+from zhat.errors import BadInput
 from zhat.methods._base import Method
 from zhat.model.model import Model
 from zhat.numerics.uncertainty import combine_repeats
 from zhat.results.estimate import Evidence, Kind
 from zhat.run.distribution.executors import opened
-from zhat.run.many_models import run_models, seed_for
+from zhat.run.many_models import check_runs, run_models, seed_for
 from zhat.sampling.backend.loop import Budget
-from zhat.seeding import check_seed
+from zhat.seeding import Key, check_seed
 
 DECIDED = "decided"
 # Rounds of more runs before a pair is left undecided: each doubles what was spent on its two models.
@@ -41,12 +43,17 @@ def compare(
     seed: int | None = None,
     repeats: int = 1,
     until: str | None = None,
+    check: Method | str | None = None,
+    vary: Mapping[str, Sequence[float]] | None = None,
     progress: bool | None = None,
     budget: Budget | None = None,
     executor: Executor | str | None = None,
     workers: int | None = None,
 ) -> Comparison:
     """Log Bayes factors and posterior probabilities of models, with errors and a verdict.
+
+    Different data, one model twice, a method that a model does not support and a hyperparameter that a model lacks are
+    refused before anything is run. Models are told apart by content; the names of the mapping are labels.
 
     Parameters
     ----------
@@ -61,58 +68,83 @@ def compare(
     until : "decided", optional
         Run models again, doubling what was spent, as long as they are tied with the best within the error. Evidences that were
         given are not run again.
+    check : Method or name of one, optional
+        A second opinion: every model is estimated once more by this method. Whether the two agree is part of the result
+        (`Comparison.agreements`), of its sentence and of its report.
+    vary : mapping of str to sequence of float, optional
+        For every hyperparameter named here, the log evidence of each model over these values (`Comparison.curves`); see
+        `sensitivity`.
     executor, workers
         Where models and repeats are run, as in `evidence`; the digits are the same everywhere.
     """
-    if not isinstance(models, Mapping):
-        raise BadType(f"compare() takes a dict of models or evidences by name, not a {type(models).__name__}.")
+    check_items(models)
     if until not in (None, DECIDED):
         raise BadInput(f"until={until!r}: give until='decided', or leave it out.")
-    _check_models(models)
+    chances = check_prior(tuple(models), prior)
+    runnable = {name: item.named(name) for name, item in models.items() if isinstance(item, Model)}
+    grids = check_vary(runnable, vary)
+    check_runs(runnable, method, repeats, budget)
+    if check is not None:
+        check_runs(runnable, check, 1, budget)
     seed = check_seed(seed)
     with opened(executor, workers) as where:
-
-        def run(repeats_of: Mapping[str, int], round_: int) -> dict[str, Evidence]:
-            asked = {name: (runnable[name], seed_for(seed, name, round_), many) for name, many in repeats_of.items()}
-            made = run_models(asked, method, progress, budget, where)
-            return {name: replace(result, model=_label(name, runnable[name])) for name, result in made.items()}
-
-        runnable = {name: item for name, item in models.items() if isinstance(item, Model)}
-        first = run(dict.fromkeys(runnable, repeats), 0)
+        runs = _Runs(runnable, seed, progress, budget, where)
+        first = runs.by(method, dict.fromkeys(runnable, repeats), 0)
         found = {name: item if isinstance(item, Evidence) else first[name] for name, item in models.items()}
-        comparison = Comparison.of(found, prior)
+        comparison = _comparison(found, chances)
         for round_ in range(1, MAX_ROUNDS + 1 if until else 1):
             again = {name: max(1, len(found[name].repeats)) for name in _tied(comparison) if name in runnable}
             if not again:
                 break
-            for name, more in run(again, round_).items():
+            for name, more in runs.by(method, again, round_).items():
                 found[name] = _pooled(found[name], more)
-            comparison = Comparison.of(found, prior)
-    return comparison
+            comparison = _comparison(found, chances)
+        checks = {} if check is None else runs.second_opinions(check)
+        curves = [runs.curve(name, method, hyper, grid) for hyper, grid in grids.items() for name in runnable]
+    return replace(comparison, checks=checks, curves=tuple(curves))
 
 
-def _label(name: str, model: Model) -> str:
-    """What tells models apart: their own name, unless it is the one that every unnamed model has."""
-    return model.name if model.name != Model.__dataclass_fields__["name"].default else name
+@dataclass(frozen=True)
+class _Runs:
+    """The models of a comparison and what all of its runs share."""
+
+    models: Mapping[str, Model]
+    seed: int
+    progress: bool | None
+    budget: Budget | None
+    executor: Executor | None
+
+    def by(self, method: Method | str | None, repeats: Mapping[str, int], round_: int) -> dict[str, Evidence]:
+        """One round: these models, so many repeats each."""
+        asked = {name: (self.models[name], seed_for(self.seed, name, round_), many) for name, many in repeats.items()}
+        return run_models(asked, method, self.progress, self.budget, self.executor)
+
+    def second_opinions(self, method: Method | str) -> dict[str, Evidence]:
+        """Every model once more, by another method and from another seed."""
+        asked = {name: (model, self._seed("second opinion", name), 1) for name, model in self.models.items()}
+        return run_models(asked, method, self.progress, self.budget, self.executor)
+
+    def curve(self, name: str, method: Method | str | None, hyperparameter: str, values: Sequence[float]) -> Sensitivity:
+        """One model over one hyperparameter."""
+        own = self._seed("sensitivity of", name)
+        return sensitivity(self.models[name], hyperparameter, values, method, seed=own, progress=self.progress)
+
+    def _seed(self, purpose: str, name: str) -> int:
+        return int(Key(self.seed).child(purpose, name).generator().integers(2**63))
 
 
-def _check_models(models: Mapping[str, Any]) -> None:
-    seen: dict[int, str] = {}
-    for name, item in models.items():
-        if not isinstance(name, str) or not name:
-            raise BadType(f"compare(): model names are words, not {name!r}.")
-        if not isinstance(item, Model | Evidence):
-            raise BadType(f"{name!r} is a {type(item).__name__}: give a Model or an Evidence.")
-        if id(item) in seen:
-            raise BadInput(f"{seen[id(item)]!r} and {name!r} are the same model: it would count twice.")
-        seen[id(item)] = name
+def _comparison(found: Mapping[str, Evidence], prior: tuple[float, ...]) -> Comparison:
+    """Not `Comparison.of`, which tells evidences apart by the names they carry: here the models themselves were told apart."""
+    for name, result in found.items():
+        check_usable(name, result)
+    return Comparison(dict(found), prior)
 
 
 def _tied(comparison: Comparison) -> list[str]:
     """The models that take part in an undecided pair with the one that is ahead."""
     ahead = max(comparison.names, key=lambda name: comparison.evidences[name].log_evidence)
     pairs = [comparison.log_bayes_factor(ahead, other) for other in comparison.names if other != ahead]
-    # Without an error no number of runs decides; a suspect evidence wants another method, not more of the same.
+    # Without an error no number of runs decides; a suspect evidence calls for another method, not for more runs.
     open_ = [pair.second for pair in pairs if pair.se is not None and not pair.decided]
     return [ahead, *open_] if open_ else []
 
@@ -120,7 +152,7 @@ def _tied(comparison: Comparison) -> list[str]:
 def _pooled(first: Evidence, second: Evidence) -> Evidence:
     """Both sets of runs as one evidence: every run counts by its precision."""
     runs = (*first.repeats, *second.repeats)
-    # Later rounds have seeds of their own: who repeats the run from its seed must know where they begin.
+    # Later rounds have seeds of their own; this seed repeats the first runs only.
     first = replace(first, diagnostics={"runs_before_pooling": len(first.repeats), **first.diagnostics})
     errors = [run.log_evidence_se for run in runs]
     status, cost = first.status.and_(second.status), first.cost + second.cost

@@ -1,11 +1,11 @@
-"""Models side by side: log Bayes factors, posterior probabilities, their errors, and whether the data decide at all.
+"""Models side by side: log Bayes factors, posterior probabilities, their errors, and whether the runs decide between them.
 
 A `Comparison` is made of evidences, whatever method or machine they come from, and of prior probabilities. It computes,
-prints and exports; it runs nothing (`compare.py` does). What an evidence doubts, the comparison doubts: a suspect one is
-marked in every table, and a number that rests on an evidence without an error has none either.
+prints and exports; it runs nothing (`compare.py` does). A suspect evidence is marked in every table, and a number that rests on
+an evidence without an error has none either. Second opinions and prior curves, where they were made, belong to it.
 
 The error of a log Bayes factor is sqrt(s1^2 + s2^2), which holds when the two runs are independent: never give two models the
-same seed (`compare` does not). When a pair is decided, `log_bayes_factor` says.
+same seed (`compare` does not).
 """
 
 from __future__ import annotations
@@ -13,19 +13,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zhat.comparing.agreement import Agreement
 from zhat.comparing.bayes_factor import LEVEL, LogBayesFactor
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY, Scale
 from zhat.errors import BadInput, BadType
 from zhat.formatting import decimals, shown_error, with_error
 from zhat.numerics.model_weights import difference_df, probabilities, simulated_probabilities
 from zhat.results.estimate import Evidence, Kind, Level
+
+if TYPE_CHECKING:
+    from zhat.comparing.sensitivity import Sensitivity
 
 N_SIMULATED = 20_000
 SIMULATION_SEED = 1
@@ -41,10 +45,16 @@ class Comparison:
         In the order given.
     prior : tuple of float
         Prior probabilities of the models, in the same order; they sum to one.
+    checks : mapping of str to Evidence
+        Second opinions: evidences of the same models by another method, by the models' names (``compare(check=...)``).
+    curves : tuple of Sensitivity
+        Log evidence over hyperparameters of the priors (``compare(vary=...)``).
     """
 
     evidences: Mapping[str, Evidence]
     prior: tuple[float, ...]
+    checks: Mapping[str, Evidence] = field(default_factory=dict)
+    curves: tuple[Sensitivity, ...] = ()
 
     @staticmethod
     def of(evidences: Mapping[str, Evidence], prior: Mapping[str, float] | Sequence[float] | None = None) -> Comparison:
@@ -109,14 +119,24 @@ class Comparison:
 
     @property
     def decided(self) -> bool:
-        """Whether it is clear which model is ahead: the best against every other."""
+        """Whether the model with the largest evidence is ahead of every other beyond the errors."""
         ahead = max(self.names, key=lambda name: self.evidences[name].log_evidence)
         return all(self.log_bayes_factor(ahead, other).decided for other in self.names if other != ahead)
 
     @property
     def suspects(self) -> tuple[str, ...]:
-        """The models whose evidence doubts itself."""
+        """The models whose evidence did not pass the checks of its run."""
         return tuple(name for name, e in self.evidences.items() if not e.status.is_ok)
+
+    @property
+    def agreements(self) -> dict[str, Agreement]:
+        """For every model with a second opinion, how far the two evidences are apart."""
+        return {name: Agreement(self.evidences[name], second) for name, second in self.checks.items()}
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """The models on which the two methods are more than three joint errors apart."""
+        return tuple(name for name, agreement in self.agreements.items() if agreement.disagrees)
 
     def _named(self, name: str) -> Evidence:
         if name not in self.evidences:
@@ -130,7 +150,10 @@ class Comparison:
         ranked = sorted(self.names, key=lambda name: -self.evidences[name].log_evidence)
         factor = self.log_bayes_factor(ranked[0], ranked[1])
         if factor.se is None:
-            text = f"{ranked[0]} is ahead of {ranked[1]} by {factor.value:.2f} nats, but an error is missing: no verdict"
+            text = (
+                f"{ranked[0]} is ahead of {ranked[1]} by {factor.value:.2f} nats, but one of the two has no standard error: no "
+                "verdict"
+            )
         elif not factor.decided:
             text = (
                 f"undecided: {ranked[0]} and {ranked[1]} differ by {with_error(factor.value, factor.se)} nats, which is "
@@ -143,7 +166,23 @@ class Comparison:
             )
         if self.suspects:
             text += f". Not to be trusted: {', '.join(self.suspects)}"
-        return text + "."
+        return f"{text}.{self._second_opinion()}"
+
+    def _second_opinion(self) -> str:
+        """What the second method says, in a sentence; empty without one."""
+        if not self.checks:
+            return ""
+        method = next(iter(self.checks.values())).method
+        if self.disagreements:
+            return f" Not to be trusted: a second method ({method}) disagrees on {', '.join(self.disagreements)}."
+        unjudged = [name for name, agreement in self.agreements.items() if not agreement.can_be_judged]
+        if unjudged:
+            return (
+                f" A second method ({method}) was run, but without a standard error it cannot be judged on {', '.join(unjudged)}."
+            )
+        n, of = len(self.checks), len(self.evidences)
+        which = f"{n} of {of}" if n < of else "both" if n == 2 else f"all {n}"
+        return f" A second method ({method}) agrees on {which} models."
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Header and cells of the table, the most probable model first."""
@@ -180,10 +219,12 @@ class Comparison:
     __repr__ = __str__
 
     def explain(self) -> str:
-        """The table, every pair in words on both scales, and every reason for doubt."""
+        """The table, every pair in words on both scales, second opinions, prior curves, and every reason for doubt."""
         lines = [str(self), ""]
         for factor in self.log_bayes_factors():
             lines.append(f"{factor}; {factor.words(KASS_RAFTERY)} ({KASS_RAFTERY.name})")
+        lines += [f"second opinion on {name}: {agreement}" for name, agreement in self.agreements.items()]
+        lines += [f"{curve.model}: {curve.sentence}" for curve in self.curves]
         for name in self.suspects:
             lines += [f"{name}: {reason.sentence}" for reason in self.evidences[name].status.reasons]
         return "\n".join(lines)
@@ -232,6 +273,8 @@ class Comparison:
             "models": self._records(),
             "log_bayes_factors": factors,
             "decided": self.decided,
+            "checks": [{"model": name, **agreement.to_dict()} for name, agreement in self.agreements.items()],
+            "curves": [curve.to_dict() for curve in self.curves],
             "sentence": self.sentence(),
         }
         return json.dumps(content, indent=2, allow_nan=False)
@@ -247,8 +290,8 @@ class Comparison:
     ) -> Path:
         """Write one HTML page that stands alone: answer, table, picture, reasons, citations, recipe; returns its path.
 
-        `second_opinions` are evidences of the same models by other methods; `sensitivity` is what `sensitivity(...)` gave;
-        `averages` are, by name, what `average(...)` gave.
+        The page shows the comparison's own `checks` and `curves`. `second_opinions` are further evidences of the same models;
+        `sensitivity` are further results of `sensitivity(...)`; `averages` are, by name, results of `average(...)`.
         """
         from zhat.report.page.page import write_report
 
@@ -308,32 +351,48 @@ def check_prior(names: tuple[str, ...], prior: Mapping[str, float] | Sequence[fl
     return tuple(values)
 
 
+def check_usable(name: str, e: Any) -> None:
+    """Refuse what is no evidence, and an evidence that failed."""
+    if not isinstance(e, Evidence):
+        raise BadType(f"{name!r} is a {type(e).__name__}: give an Evidence (or use compare() with models).")
+    if e.status.level is Level.FAILED or math.isnan(e.log_evidence):
+        raise BadInput(f"the evidence of {name!r} failed and cannot be compared: {e.status}. Run it again, or leave it out.")
+
+
+def different_data(first: str, second: str, one: str | None, other: str | None) -> BadInput:
+    """The sentence for models of different data."""
+    return BadInput(
+        f"{first!r} and {second!r} have different data (fingerprints {one} and {other}): evidences can only be compared on the "
+        'same data. If both have the same data in another form, give both models the same fingerprint: zhat.Model(..., data_id="...").'
+    )
+
+
+def counted_twice(first: str, second: str, model: str, n_dimensions: int) -> BadInput:
+    """The sentence for two evidences of one model, as far as evidences can tell."""
+    return BadInput(
+        f"{first!r} and {second!r} are the same model as far as an evidence can tell ({model!r}, {n_dimensions} parameters, the "
+        "same data): it would count twice. If they are different models, give them different names before they are run: "
+        'zhat.Model(..., name="..."), or model.named("...").'
+    )
+
+
 def _check_evidences(evidences: Any) -> None:
     if not isinstance(evidences, Mapping):
         raise BadType(f"a comparison takes a dict of evidences by name, not a {type(evidences).__name__}.")
     if len(evidences) < 2:
         raise BadInput(f"there are {len(evidences)} models: a comparison needs two or more.")
     for name, e in evidences.items():
-        if not isinstance(e, Evidence):
-            raise BadType(f"{name!r} is a {type(e).__name__}: give an Evidence (or use compare() with models).")
-        if e.status.level is Level.FAILED or math.isnan(e.log_evidence):
-            raise BadInput(f"the evidence of {name!r} failed and cannot be compared: {e.status}. Run it again, or leave it out.")
+        check_usable(name, e)
     first = next(iter(evidences))
     for name, e in evidences.items():
-        other = evidences[first].data_id
-        if e.data_id != other:
-            raise BadInput(
-                f"{first!r} and {name!r} were fitted to different data ({other} and {e.data_id}): evidences can only be compared "
-                "on the same data. (If it is the same data in another form, give both models the same data_id.)"
-            )
-    seen: dict[str, str] = {}
+        if e.data_id != evidences[first].data_id:
+            raise different_data(first, name, evidences[first].data_id, e.data_id)
+    seen: dict[tuple[str, int], str] = {}
     for name, e in evidences.items():
-        if e.model in seen:
-            raise BadInput(
-                f"{seen[e.model]!r} and {name!r} are the same model ({e.model}): it would count twice. Give different models "
-                "different names."
-            )
-        seen[e.model] = name
+        carried = e.model, e.n_dimensions
+        if carried in seen:
+            raise counted_twice(seen[carried], name, *carried)
+        seen[carried] = name
 
 
 def _generator() -> np.random.Generator:

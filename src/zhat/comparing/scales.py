@@ -1,4 +1,4 @@
-"""Words for Bayes factors: scales that others agreed on, kept apart from the numbers.
+"""Words for Bayes factors: published scales, kept apart from the numbers.
 
 A scale is a list of limits on the log Bayes factor in favour of the better model, with words between them.
 """
@@ -20,7 +20,7 @@ class Scale:
     words: tuple[str, ...]
 
     def word(self, log_bayes_factor: float) -> str:
-        """What the scale calls this much support, whichever model has it."""
+        """The word of the scale for this log Bayes factor, of either sign."""
         return self.words[bisect.bisect_right(self.limits, abs(log_bayes_factor))]
 
     def words_between(self, low: float, high: float) -> str:

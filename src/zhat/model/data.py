@@ -1,4 +1,4 @@
-"""Data and hyperparameters as trees of read-only NumPy arrays: taken in, compared, fingerprinted."""
+"""Data and hyperparameters as trees of read-only NumPy arrays: checked, copied, fingerprinted."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def fingerprint(data: Any) -> str:
 
 
 def host_arrays(tree: Any, what: str) -> Any:
-    """The tree with NumPy leaves, refusing what is not numbers, and floats that are not finite."""
+    """The tree with NumPy leaves; refuses values that are no numbers and floats that are not finite."""
 
     def leaf(x: Any) -> np.ndarray:
-        array = np.array(x)  # a copy: what the caller does to his own array later must not change the model
+        array = np.array(x)  # a copy: a later change of the caller's array must not change the model
         if array.dtype.kind not in "biuf":
             raise BadType(
                 f"{what} holds values of type {array.dtype} (for example {array.ravel()[:1]}): only numbers can be "
@@ -50,13 +50,13 @@ def host_arrays(tree: Any, what: str) -> Any:
 
 
 def shapes(tree: Any) -> Any:
-    """Structure, shapes and types of a tree: what must be equal for compiled code to be reused."""
+    """Structure, shapes and types of a tree; compiled code is reused where they are equal."""
     leaves, structure = jax.tree.flatten(tree)
     return structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
 def split_arrays(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """Arrays and floats of a tree as a list, and the function that puts such a list back."""
+    """Arrays and floats of a tree as a list, and a function that rebuilds the tree from such a list."""
     leaves, structure = jax.tree.flatten(tree, is_leaf=lambda x: x is None)
     is_array = [isinstance(x, np.ndarray | jax.Array | float | np.generic) for x in leaves]
     arrays = [x for x, keep in zip(leaves, is_array, strict=True) if keep]
@@ -69,7 +69,7 @@ def split_arrays(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
 
 def largest_array(program: Any) -> int:
-    """Entries of the largest array that a traced function holds or makes: the data in a closure leave no other trace."""
+    """Entries of the largest array that a traced function holds or computes: a measure of the data in its closure."""
     inner = getattr(program, "jaxpr", program)
     sizes = [int(np.size(held)) for held in getattr(program, "consts", ())]
     for step in inner.eqns:

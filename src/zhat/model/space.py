@@ -1,12 +1,12 @@
-"""The space a model lives in: named parameters with supports, and one flat unconstrained vector for samplers.
+"""The parameter space of a model: named parameters with supports, and one flat unconstrained vector for samplers.
 
-Samplers want a vector in R^d; people want names, positive scales, simplexes and correlation matrices. NumPyro's
-supports and bijections translate between the two. A prior is a *program* of NumPyro `sample` statements (a
-dictionary of distributions is the simplest one), so parameters may depend on each other, also in their supports:
-every site is transformed where it stands in the program, with the values of its parents in hand.
+Samplers work with a vector in R^d; users with names, positive scales, simplexes and correlation matrices. NumPyro's
+supports and bijections map between the two. A prior is a *program* of NumPyro `sample` statements (a dictionary of
+distributions is the simplest one), so parameters may depend on each other, also in their supports: every site is
+transformed at its place in the program, where the values of its parents are known.
 
-The density a sampler sees is that of the unconstrained vector, so it carries the log-Jacobian. The evidence does not
-change: it integrates over the same parameters.
+Samplers use the density of the unconstrained vector, which includes the log-Jacobian. The evidence does not change: it
+integrates over the same parameters.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ONE_PROGRAM_AT_A_TIME = RLock()
 
 @dataclass(frozen=True)
 class Site:
-    """One named parameter: its shape as people see it and as the unconstrained vector holds it."""
+    """One named parameter: its own shape, and its shape in the unconstrained vector."""
 
     name: str
     shape: tuple[int, ...]
@@ -134,10 +134,10 @@ class Space:
 
 
 def space_of(program: Program, data: Any, hyper: Any) -> Space:
-    """Read the sites of a program without running it on numbers, refusing what cannot be a prior.
+    """Read the sites of a program without evaluating it, and refuse what cannot be a prior.
 
-    Only shapes are computed (nothing compiles). Whatever has no normalised density that can be told apart from
-    the likelihood is refused with a sentence.
+    Only shapes are computed (nothing is compiled). A site without a normalised density that can be separated from the
+    likelihood is refused with a sentence.
     """
     sites: list[Site] = []
 
@@ -151,9 +151,9 @@ def space_of(program: Program, data: Any, hyper: Any) -> Space:
     with jax.enable_x64(True):
         try:
             jax.eval_shape(shapes_only, jax.random.key(0), data, hyper)
-        except NotImplementedError as error:  # NumPyro's word for a distribution that cannot be drawn from
+        except NotImplementedError as error:  # raised by NumPyro for a distribution without a sampler
             raise _improper("of a site that cannot be sampled") from error
-        except AssertionError as error:  # NumPyro's word for two sites of one name
+        except AssertionError as error:  # raised by NumPyro for two sites of one name
             raise BadInput(f"the prior's statements do not fit together: {error}. Every parameter needs its own name.") from error
     if not sites:
         raise BadInput("The prior has no parameters: a model needs at least one; give prior={'name': distribution}.")
@@ -209,9 +209,8 @@ def _check_dictionary(prior: Mapping[Any, Any]) -> None:
 def sites_of(fn: Callable[..., Any], data: Any, hyper: Any) -> dict[str, Any]:
     """Run a program once and return its sites by name; one thread at a time.
 
-    NumPyro keeps its handlers on one stack for the whole process: of two threads that ran programs at the same time
-    each would see the other's sites, and JAX would find one's tracers in the other's results. Only Python's pass
-    through the program waits; compiled code does not come here.
+    NumPyro keeps its handlers on one stack for the whole process: two threads that run programs at the same time would
+    mix their sites and tracers. Only the tracing of a program waits here; compiled code does not.
     """
     with _ONE_PROGRAM_AT_A_TIME:
         trace: dict[str, Any] = handlers.trace(fn).get_trace(data, hyper)
@@ -223,7 +222,7 @@ def _log_prob(site: dict[str, Any]) -> jax.Array:
 
 
 def _is_latent(name: str, site: dict[str, Any]) -> bool:
-    """Whether a site is a parameter; raises for what makes prior and likelihood inseparable."""
+    """Whether a site is a parameter; raises for sites that make prior and likelihood inseparable."""
     kind = site["type"]
     if kind == "param":
         raise BadInput(f"numpyro.param {name!r} is not a random variable: give it a prior with numpyro.sample.")
@@ -235,7 +234,7 @@ def _is_latent(name: str, site: dict[str, Any]) -> bool:
         if isinstance(site["fn"], dist.Unit):
             raise BadInput(
                 f"numpyro.factor {name!r} cannot be split into prior and likelihood; write it as an observed "
-                "numpyro.sample, or give the log likelihood as a function of its own: Model(log_likelihood, prior)."
+                "numpyro.sample, or give the log likelihood as a function of its own: zhat.Model(log_likelihood, prior)."
             )
         return False
     if name.endswith("_unobserved"):
@@ -261,7 +260,7 @@ def _site(name: str, site: dict[str, Any]) -> Site:
 def _improper(name: str) -> BadInput:
     return BadInput(
         f"parameter {name} has an improper prior: the evidence is then undefined. "
-        "Give a proper one, for example a wide Normal or a Uniform with bounds you can defend."
+        "Give a proper prior that states what is known of the parameter; its width changes the evidence."
     )
 
 

@@ -1,4 +1,4 @@
-"""What a log likelihood may return, and the sentences for what it may not."""
+"""Values of a log likelihood: one real number per point, and a sentence for everything else."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def check_value_type(dtype: np.dtype[Any]) -> None:
 
 
 def not_one_value(shape: tuple[int, ...]) -> str:
-    """What to say to several values for one point."""
+    """The sentence for several values at one point."""
     n = int(np.prod(shape))
     return f"log_likelihood returned {n} values (shape {shape}) for one point; did you forget .sum()?"
 
 
 def single_value(value: Any) -> float:
-    """One number from what was returned for one point."""
+    """The number that the function returned for one point."""
     if value is None:
         raise BadType("log_likelihood returned None: is its return statement missing?")
     array = np.asarray(value)
@@ -39,7 +39,7 @@ def single_value(value: Any) -> float:
 
 
 def batch_of_values(values: Any, n: int) -> np.ndarray:
-    """n numbers from what was returned for n points."""
+    """The n numbers that the function returned for n points."""
     if values is None:
         raise BadType("log_likelihood returned None: is its return statement missing?")
     array = np.asarray(values)
@@ -47,6 +47,6 @@ def batch_of_values(values: Any, n: int) -> np.ndarray:
     if array.shape not in ((n,), (n, 1)):
         raise ShapeError(
             f"log_likelihood was given {n} points at once (batched=True) and returned shape {array.shape}, not ({n},); "
-            "return one value a point, or set batched=False if it takes one point at a time."
+            "return one value per point, or set batched=False if it takes one point at a time."
         )
     return array.reshape(n).astype(np.float64)

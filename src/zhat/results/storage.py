@@ -17,6 +17,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
@@ -79,7 +80,7 @@ def load_evidence(path: str | Path) -> Evidence:
 
 
 def document(plain: dict[str, Any], arrays_sha256: str | None = None) -> str:
-    """The text of a JSON file for `to_plain` values; also what the command line prints."""
+    """The text of a JSON file for `to_plain` values."""
     header = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -88,6 +89,11 @@ def document(plain: dict[str, Any], arrays_sha256: str | None = None) -> str:
         "evidence": plain,
     }
     return json.dumps(header, indent=2, allow_nan=False) + "\n"
+
+
+def json_of(evidence: Evidence) -> str:
+    """The result as one JSON document, without the arrays of its record."""
+    return document(to_plain(replace(evidence, record=None))[0])
 
 
 def library_version() -> str:

@@ -2,7 +2,7 @@
 
     evidences({"first": model_1, "second": model_2, ...}, seed=1, workers=4)
 
-Unlike `compare` it lays nothing side by side, so the models may have different data: simulated data sets, patients, stars.
+Unlike `compare` it compares nothing, so the models may have different data: simulated data sets, patients, stars.
 """
 
 from __future__ import annotations
@@ -34,20 +34,26 @@ def evidences(
 ) -> dict[str, Evidence]:
     """Evidences by name; arguments as in `evidence`, the budget for each model.
 
-    A model's seed is drawn from `seed` and its name, as `compare` does: the result depends neither on the other models nor on who
-    ran it.
+    A model's seed is derived from `seed` and its name in the mapping, as in `compare`: a result depends neither on the other
+    models nor on the workers. Results, messages and progress carry that name.
     """
     if not isinstance(models, Mapping):
         raise BadType(f"evidences() takes a dict of models by name, not a {type(models).__name__}.")
     for name, model in models.items():
         if not isinstance(name, str) or not name:
-            raise BadInput(f"evidences(): a model's name is a word, not {name!r}: its seed is drawn from it.")
+            raise BadInput(f"evidences(): a model's name is a non-empty string, not {name!r}: its seed is derived from it.")
         if not isinstance(model, Model):
             raise BadType(f"{name!r} is a {type(model).__name__}: give a Model.")
     seed = check_seed(seed)
-    asked = {name: (model, seed_for(seed, name, 0), repeats) for name, model in models.items()}
+    asked = {name: (model.named(name), seed_for(seed, name, 0), repeats) for name, model in models.items()}
     with opened(executor, workers) as where:
         return run_models(asked, method, progress, budget, where)
+
+
+def check_runs(models: Mapping[str, Model], method: Method | str | None, repeats: int, budget: Budget | None) -> None:
+    """Refuse, before anything is run, settings and models that do not go together."""
+    for model in models.values():
+        plan(model, method, 0, repeats, False, budget, False)  # checked when it is made; its first step is never taken
 
 
 def run_models(
@@ -57,7 +63,7 @@ def run_models(
     budget: Budget | None,
     executor: Executor | None,
 ) -> dict[str, Evidence]:
-    """One evidence for every model, seed and number of repeats."""
+    """The evidence of every (model, seed, number of repeats)."""
     spread = executor is not None
     ways = [plan(model, method, seed, repeats, progress, budget, spread) for model, seed, repeats in asked.values()]
     if spread:
@@ -65,12 +71,12 @@ def run_models(
     found: dict[str, Evidence] = {}
     for name, way in zip(asked, ways, strict=True):
         (found[name],) = carry_out([way])
-        if any(reason.code == "interrupted" for reason in found[name].status.reasons):  # then the others are not wanted either
+        if any(reason.code == "interrupted" for reason in found[name].status.reasons):  # Ctrl-C ends the whole call
             raise KeyboardInterrupt(f"while {name!r} was run; {len(found) - 1} of {len(asked)} models were done")
     return found
 
 
 def seed_for(seed: int, name: str, round_: int) -> int:
-    """The seed of one model's runs: from the caller's seed, the model's name and the round, and nothing else."""
+    """The seed of one model's runs, derived from the caller's seed, the model's name and the round."""
     key = Key(seed).child("compare", name, round_)
     return int(key.generator().integers(2**63))

@@ -1,14 +1,14 @@
-"""What a model looks like when it is evaluated: `model.check()` in full, `preflight` before every run.
+"""Checks of a model at prior draws: all of them in `model.check()`, the cheap ones (`preflight`) before every run.
 
-Each finding is a sentence with a verdict: fine, doubtful or wrong; a check that cannot tell says so (abstains).
+Each finding is a sentence with a verdict: fine, doubtful, wrong, or cannot tell.
 
-The prior's normalisation is tested by a change of measure. With q a Gaussian narrower than the prior, fitted to one half of
-its draws,
+The normalisation of the prior is tested by a change of measure. With q a Gaussian narrower than the prior, fitted to one half
+of its draws,
 
     E_prior[ q(u) / prior(u) ] = 1
 
-holds exactly if the density integrates to one *and* belongs to the sampler; a missing constant, truncation or Jacobian
-shows as another number. Its weights must be tame (Pareto k below 0.5), or the test abstains.
+holds exactly if the density integrates to one *and* is that of the sampler; a missing constant, truncation or Jacobian gives
+another number. Where the weights have a heavy tail (Pareto k of 0.5 or more) the test cannot tell.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from zhat.sampling.backend.loop import Loop
 
 
-# Points evaluated twice, and together and apart.
-N_LOOK = 3
+# Points that are evaluated twice, and together and one by one.
+N_POINTS = 3
 
 
 class Verdict(enum.Enum):
@@ -46,7 +46,7 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One check: what was looked at, the verdict, and a sentence."""
+    """One check: its name, the verdict, and a sentence."""
 
     check: str
     verdict: Verdict
@@ -70,7 +70,7 @@ class Report:
         return next(finding for finding in self.findings if finding.check == check)
 
     def __str__(self) -> str:
-        """A line a finding."""
+        """One line per finding."""
         width = max(len(finding.check) for finding in self.findings)
         lines = [f"{f.check.ljust(width)}  {f.verdict.value.ljust(11)}  {f.sentence}" for f in self.findings]
         return "\n".join([f"model {self.model!r}", *lines])
@@ -78,7 +78,7 @@ class Report:
 
 def check_model(model: Model, n_draws: int, seed: int) -> Report:
     """Every check, on `n_draws` prior draws."""
-    # The checks need prior draws, which live one floor up; this is the only step up, and nothing comes back down.
+    # Imported here: `Model.check` is a door from a lower room, and `import zhat` does not need these.
     from zhat.sampling.backend.evaluation import prior_draws
     from zhat.sampling.backend.loop import Loop
     from zhat.seeding import Key, check_seed
@@ -99,15 +99,15 @@ def check_model(model: Model, n_draws: int, seed: int) -> Report:
 
 
 def preflight(model: Model, draws: Draws, loop: Loop) -> Status:
-    """The cheap checks that every run makes on its first prior draws; doubts go into the result's status."""
+    """The cheap checks that every run makes on its first prior draws; a doubtful finding becomes part of the status."""
     status = Status.ok()
     checks = [_looks_like_a_log(draws), _precision(draws)]
     if model.is_black_box:
         checks.append(_deterministic(model, draws))
-        loop.count(n_likelihood=2 * N_LOOK)
-        if checks[-1].verdict is Verdict.FINE and model.core.batched:  # a noisy one could not be told from a mixing one
+        loop.count(n_likelihood=2 * N_POINTS)
+        if checks[-1].verdict is Verdict.FINE and model.core.batched:  # noise could not be told from mixing
             checks.append(_batch_equals_single(model, draws))
-            loop.count(n_likelihood=2 * N_LOOK)
+            loop.count(n_likelihood=2 * N_POINTS)
     for finding in checks:
         if finding.verdict is Verdict.WRONG:
             raise BadInput(f"{model.name!r}: {finding.sentence}")
@@ -120,7 +120,7 @@ def preflight(model: Model, draws: Draws, loop: Loop) -> Status:
 
 def _shapes(model: Model) -> Finding:
     shapes = ", ".join(f"{site.name}{list(site.shape)}" for site in model.space.sites)
-    return Finding("shapes", Verdict.FINE, f"{model.n_dimensions} free coordinates: {shapes}; one log likelihood a point.")
+    return Finding("shapes", Verdict.FINE, f"{model.n_dimensions} free coordinates: {shapes}; one log likelihood per point.")
 
 
 def _finite(model: Model, draws: Draws) -> Finding:
@@ -131,9 +131,8 @@ def _finite(model: Model, draws: Draws) -> Finding:
     if (beyond := float(lost.any(axis=1).mean())) > 0.01:
         names = ", ".join(dict.fromkeys(str(name) for name in owner[lost.mean(axis=0) > 0.01]))
         sentence += (
-            f" In {beyond:.1%} a parameter ({names}) is no number that a computer can hold: a prior so vague is hard for every "
-            "method that starts from it, and the evidence says as much of its vagueness as of the data. Give one that says what "
-            "you know."
+            f" In {beyond:.1%} a parameter ({names}) overflows floating point: a prior this vague is difficult for every method "
+            "that starts from it, and it dominates the evidence. Give a prior that states what is known of the parameter."
         )
         return Finding("support", Verdict.DOUBTFUL, sentence)
     return Finding("support", Verdict.FINE if share > 0.01 else Verdict.DOUBTFUL, sentence)
@@ -160,14 +159,14 @@ def _first_points(model: Model, draws: Draws, n: int) -> dict[str, np.ndarray]:
 def _deterministic(model: Model, draws: Draws) -> Finding:
     if not model.is_black_box:
         return Finding("determinism", Verdict.FINE, "a traced function gives the same value every time.")
-    params = _first_points(model, draws, N_LOOK)
+    params = _first_points(model, draws, N_POINTS)
     first, second = black_box_values(model, params), black_box_values(model, params)
     if np.array_equal(first, second, equal_nan=True):
         return Finding("determinism", Verdict.FINE, "three points evaluated twice gave the same values.")
     i = int(np.argmax(first != second))
     sentence = (
         f"the log likelihood at {describe_point(params, i)} was {first[i]:.6g} and then {second[i]:.6g}: it is noisy. Fix "
-        "its random numbers; the evidence of a noisy likelihood is biased."
+        "the seed of its random numbers; the evidence of a noisy likelihood is biased."
     )
     return Finding("determinism", Verdict.DOUBTFUL, sentence)
 
@@ -175,7 +174,7 @@ def _deterministic(model: Model, draws: Draws) -> Finding:
 def _batch_equals_single(model: Model, draws: Draws) -> Finding:
     if not (model.is_black_box and model.core.batched):
         return Finding("batch", Verdict.FINE, "points are evaluated by one function.")
-    params = _first_points(model, draws, N_LOOK)
+    params = _first_points(model, draws, N_POINTS)
     together = black_box_values(model, params)
     try:
         alone = [black_box_values(model, {k: v[i : i + 1] for k, v in params.items()})[0] for i in range(len(together))]
@@ -184,8 +183,8 @@ def _batch_equals_single(model: Model, draws: Draws) -> Finding:
     if np.allclose(together, alone, rtol=1e-9, atol=1e-12, equal_nan=True):
         return Finding("batch", Verdict.FINE, "three points together and one by one gave the same values.")
     sentence = (
-        f"batched=True, but three points together gave {together} and one by one {np.array(alone)}: the function mixes the "
-        "points of a batch; sum over data only, not over points, or set batched=False."
+        f"batched=True, but three points together gave {together} and one by one {np.array(alone)}: the values of one point "
+        "depend on the other points of the batch; sum over data only, not over points, or set batched=False."
     )
     return Finding("batch", Verdict.WRONG, sentence)
 
@@ -200,12 +199,14 @@ def _normalised(draws: Draws) -> Finding:
     covariance = np.atleast_2d(np.cov(position[:half].T)) * (0.8 if d <= 30 else 0.9) ** 2
     sign, log_determinant = np.linalg.slogdet(covariance)
     if sign <= 0:
-        return Finding("prior", Verdict.CANNOT_TELL, "prior draws do not fill the space; its integral was not tested.")
+        return Finding(
+            "prior", Verdict.CANNOT_TELL, "the covariance of the prior draws is singular; its integral was not tested."
+        )
     z = np.linalg.solve(np.linalg.cholesky(covariance), (position[half:] - mean).T)
     log_q = -0.5 * (z * z).sum(axis=0) - 0.5 * log_determinant - 0.5 * d * np.log(2 * np.pi)
     weights = Weights.of(log_q - log_prior[half:])
     if not weights.pareto_k < 0.5 or weights.ess < 50:
-        sentence = f"the test's own weights are too uneven (Pareto k = {weights.pareto_k:.2f}) to judge the prior's integral."
+        sentence = f"the weights of the test have a heavy tail (Pareto k = {weights.pareto_k:.2f}); the prior's integral cannot be judged."
         return Finding("prior", Verdict.CANNOT_TELL, sentence)
     integral, error = float(np.exp(-weights.log_mean)), float(weights.log_mean_se)
     if abs(weights.log_mean) <= 4.0 * error + 1e-3:

@@ -6,19 +6,19 @@
     jump({...}, likelihood=False).null_test()          # visits must match the prior, or a move is wrong
 
 A pilot run of every model (`evidence`, or for a family of subsets importance sampling of all together) gives posterior draws, to
-which proposals are fitted, and a first evidence, by which the models' weights are evened out so that chains jump often; both are
-taken into account exactly. A jump goes to a fresh draw from the other model's proposal (`sampling.jumps`): there is nothing to
-match between models and the Jacobian is one. A pair of models may be given a `Move` of its own; its Jacobian is taken by
-automatic differentiation in the coordinates of the sampler, where none can be forgotten.
+which proposals are fitted, and a first evidence, by which the weights of the models are equalised so that chains jump often; both
+are corrected for exactly. A jump proposes a fresh draw from the other model's proposal (`sampling.between_models.jumps`), so no
+parameters are matched and the Jacobian is one. A pair of models may have a `Move` of its own; its Jacobian is computed by
+automatic differentiation in the coordinates of the sampler.
 
 *Its error.* The scatter between chains, which are independent given the pilots; t with one degree of freedom less than there are
-chains. `Jump.switching_se` gives the one that the number of switches implies, sqrt(2 / switches) or so: where the chain of names
-is not itself a Markov chain, it is too small.
+chains. `Jump.switching_se` gives the error that the number of switches implies, about sqrt(2 / switches); it is too small where
+the sequence of models is not itself a Markov chain.
 
-*When it lies.* A mode of one model that neither its pilot nor its moves reach: the doubts of the pilots are therefore handed on,
-and odds that differ from the pilots' by more than both errors allow are said to. Few entries into a model that counts, chains
-that disagree, or chains too short for their own memory make the result suspect. A wrong map of the user's is what the run with
-the likelihood off is for.
+*When it lies.* When a mode of one model is reached neither by its pilot nor by its moves. A pilot that is not ok therefore makes
+the result suspect, and so do odds that differ from the pilots' by more than both errors allow, few entries into a probable model,
+chains that disagree, and chains that are short for their autocorrelation. The run with the likelihood off tests user-written
+moves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import jax
 import numpy as np
 
 from zhat.comparing.averaging import posterior_draws
-from zhat.comparing.comparison import check_prior
+from zhat.comparing.comparison import check_prior, different_data
 from zhat.errors import BadInput, BadType, EvidenceFailed
 from zhat.methods._base import check_count
 from zhat.model.model import Model
@@ -60,7 +60,7 @@ DRAWS_KEPT = 20_000
 
 @dataclass(frozen=True)
 class Move:
-    """A jump between two models of the user's own.
+    """A user-written jump between two models.
 
     ``there(params, noise)`` takes the first model's parameters and `n_there` standard normals, and returns the second model's
     parameters and the `n_back` numbers that ``back(params, noise)`` needs to undo it. Written with jax.numpy; the two together
@@ -98,9 +98,9 @@ def jump(
     prior : mapping, sequence or callable, optional
         Prior probabilities of the models, summing to one; for a family, a function of the mask as in `Subsets.enumerate`.
     moves : sequence of Move
-        Jumps of your own, each in place of the fitted one between its two models.
+        User-written jumps, each instead of the fitted one between its two models.
     pilots : mapping of str to Evidence, optional
-        Runs of the models that left posterior draws, to be used instead of running them.
+        Results with posterior draws, used instead of running these models.
     kernel : Kernel, optional
         For moves within models; one without gradients. Crank-Nicolson moves by default.
     n_chains, n_moves : int
@@ -108,7 +108,8 @@ def jump(
     n_within : int
         Moves within the model before each jump.
     even : float, optional
-        Share of the time spread evenly over models, the rest by their probability: 1 by default for a list, a half for a family.
+        Share of the visits spread evenly over models, the rest in proportion to their probability; by default 1 for a list, 0.5
+        for a family.
     likelihood : bool
         False switches it off: visits must then match the prior, which tests the moves (`Jump.null_test`).
     """
@@ -176,23 +177,22 @@ def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_wi
     if isinstance(models, Subsets):
         n = 2 ** len(models.covariates)
         if n > MOST_MODELS:
-            raise BadInput(f"{n:,} models are too many to fit a proposal to each: use Subsets.search(), or jump() over its best.")
+            raise BadInput(
+                f"{n:,} models are too many to fit a proposal to each: use zhat.Subsets.search(), or zhat.jump() over the best of them."
+            )
     else:
         if not isinstance(models, Mapping):
             raise BadType(f"jump() takes a dict of models by name, or Subsets, not a {type(models).__name__}.")
         if len(models) < 2:
-            raise BadInput(f"jump(): there are {len(models)} models; there must be two or more to jump between.")
+            raise BadInput(f"jump(): there are {len(models)} models; give two or more.")
         for name, model in models.items():
             if not isinstance(name, str) or not isinstance(model, Model):
                 raise BadType(f"jump(): {name!r} is a {type(model).__name__}; give Models by name.")
         first = next(iter(models))
         for name, model in models.items():
             if model.data_id != models[first].data_id:
-                raise BadInput(
-                    f"{first!r} and {name!r} have different data: only models of the same data can be compared. (If it is the "
-                    "same data in another form, give both models the same data_id.)"
-                )
-    check_count("jump", "n_chains", n_chains, 8, "their scatter is the error")
+                raise different_data(first, name, models[first].data_id, model.data_id)
+    check_count("jump", "n_chains", n_chains, 8, "the error is their scatter")
     check_count("jump", "n_moves", n_moves, 100, "chains are judged by batches of their moves")
     check_count("jump", "n_within", n_within, 1, "jumps alone need not reach all of a posterior")
     if even is not None and not 0.0 <= even <= 1.0:
@@ -206,12 +206,12 @@ def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_wi
 def _run_pilots(
     models: Mapping[str, Model], given: Mapping[str, Evidence], seed: int, progress: bool | None
 ) -> dict[str, Evidence]:
-    """One run of each model, by a seed of its own, or the one that was given."""
+    """The pilot run of each model, from a seed of its own, or the given result."""
     found = {}
     for name, model in models.items():
         if name not in given:
             model_seed = int(Key(seed).child("jump", "pilot", name).generator().integers(2**63))
-            found[name] = evidence(model, seed=model_seed, progress=progress)
+            found[name] = evidence(model.named(name), seed=model_seed, progress=progress)
         else:
             found[name] = given[name]
         if not math.isfinite(found[name].log_evidence):
@@ -221,7 +221,7 @@ def _run_pilots(
 
 
 def _visits(pilot: Pilots, prior: Array, even: float) -> Array:
-    """Shares of the time that chains are to stand in each model."""
+    """The shares of visits that chains should give to each model."""
     with np.errstate(divide="ignore"):
         joint = pilot.log_evidence + np.log(prior)
     chance = np.exp(joint - joint.max())

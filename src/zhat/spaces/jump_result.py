@@ -1,7 +1,7 @@
-"""What reversible jump found: odds between models, probabilities, joint draws, and whether the chains went round often enough.
+"""The result of reversible jump: odds between models, probabilities, joint draws, and how often the chains switched.
 
-*Errors* are those of independent chains: the scatter of what each says (`numerics.visits`). They are shown only for models that
-the chains entered often enough to be judged by.
+*Errors* come from the scatter between independent chains (`numerics.visits`). They are given only for models that the chains
+entered often enough.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from zhat.numerics.visits import entries, hotelling, log_odds, mean_over_models,
 from zhat.results.estimate import Status
 from zhat.results.records import Array, Cost, Draws
 
-# Entries into a model below which its odds have no error worth showing.
+# Entries into a model below which its odds have no standard error.
 MIN_ENTRIES = 100
 MAX_FEATURES = 12
 MODELS_SHOWN = 8
@@ -29,27 +29,27 @@ MODELS_SHOWN = 8
 
 @dataclass(frozen=True)
 class JointDraws:
-    """Draws of model and parameters together; chains visit models by `Jump.visit`, not by their posterior probability."""
+    """Draws of model and parameters together; models are visited by boosted, not by posterior, probabilities."""
 
     model: NDArray[np.int64]  # (n,) rows of `Jump.names`
     chain: NDArray[np.int64]  # (n,)
-    position: Array  # (n, D): unconstrained coordinates; those beyond the model's own belong to nothing
+    position: Array  # (n, D): unconstrained coordinates; those beyond the model's own are spare
     log_likelihood: Array
     log_prior: Array  # spare coordinates included
 
 
 @dataclass(frozen=True)
 class Jump:
-    """The chains' account of a set of models.
+    """The result of chains over a set of models.
 
     Attributes
     ----------
     names, prior : tuples
         Models and their prior probabilities.
     index : (moves, chains) int array
-        Which model every chain stood in after every move.
+        The model of every chain after every move.
     boost : (models,) array
-        What was added to the log density of each model so that chains jump often; taken away again in every answer.
+        Added to the log density of each model so that chains jump often; every answer is corrected for it.
     pilot : (models,) array
         Log evidences of the pilot runs, by which the boost was chosen; `pilot_se` their errors.
     draws : JointDraws
@@ -84,7 +84,7 @@ class Jump:
 
     @property
     def visits(self) -> Array:
-        """Moves after which each chain stood in each model, (chains, models)."""
+        """Number of moves after which each chain was in each model, (chains, models)."""
         chains, n_models = self.index.shape[1], len(self.names)
         flat = self.index + n_models * np.arange(chains)
         return np.bincount(flat.ravel(), minlength=chains * n_models).reshape(chains, n_models).astype(np.float64)
@@ -101,7 +101,7 @@ class Jump:
 
     @property
     def round_trips(self) -> int:
-        """How often chains left the most probable model and came back to it."""
+        """Number of times that chains left the most probable model and returned to it."""
         best = int(np.argmax(self.probabilities))
         came = entries(self.index, len(self.names))[:, best]
         return int(np.maximum(came - (self.index[0] != best), 0).sum())
@@ -124,7 +124,7 @@ class Jump:
         return mean_over_models(self.visits, self._correction, np.eye(len(self.names)))[1]
 
     def log_bayes_factor(self, first: str, second: str) -> LogBayesFactor:
-        """Of the first model against the second; without an error where one of them was entered too seldom."""
+        """Of the first model against the second; without an error where one of them was entered fewer than 100 times."""
         i, j = self._row(first), self._row(second)
         value, se = log_odds(self.visits, self.boost, i, j)
         seldom = min(self.entries[i], self.entries[j]) < MIN_ENTRIES
@@ -155,7 +155,7 @@ class Jump:
 
     def _over_masks(self, which: int) -> dict[str, float]:
         if not self.covariates:
-            raise BadInput("inclusion probabilities belong to a family of subsets: jump(Subsets(...)).")
+            raise BadInput("inclusion probabilities are of a family of subsets: zhat.jump(zhat.Subsets(...)).")
         found = mean_over_models(self.visits, self._correction, self.masks)[which]
         return dict(zip(self.covariates, map(float, found), strict=True))
 
@@ -163,14 +163,16 @@ class Jump:
     def averaged_coefficients(self) -> Array:
         """Coefficients averaged over models, an excluded one counting as zero; see `SubsetEvidences`."""
         if not self.covariates:
-            raise BadInput("averaged coefficients belong to a family of subsets: jump(Subsets(...)); else use average().")
+            raise BadInput(
+                "averaged coefficients are of a family of subsets: zhat.jump(zhat.Subsets(...)); else use zhat.average()."
+            )
         weight = np.exp(self._correction - self._correction[np.unique(self.draws.model)].max())[self.draws.model]
         extra = self.draws.position.shape[1] - len(self.covariates)
         present = np.concatenate([np.ones((len(self.masks), extra)), self.masks], axis=1)[self.draws.model]
         return np.asarray(weight @ (self.draws.position * present) / weight.sum())
 
     def null_test(self) -> tuple[float, int, int, float]:
-        """Do visits match what they should be with the likelihood off? An F statistic, its two df, and the chance.
+        """Test that visits match the prior with the likelihood off: F statistic, its two degrees of freedom, p-value.
 
         Chains are the independent units, so that correlation in time is accounted for. Many models are taken in groups; the
         subsets of a family by their covariates.
@@ -184,7 +186,7 @@ class Jump:
         else:
             n_groups = min(len(self.names), MAX_FEATURES + 1, max(2, self.index.shape[1] // 3))
             group = np.arange(len(self.names)) * n_groups // len(self.names)
-            features = np.eye(n_groups)[group][:, 1:]  # the shares sum to one: one of them says nothing
+            features = np.eye(n_groups)[group][:, 1:]  # the shares sum to one, so one of them is redundant
         return hotelling(shares @ features, chances @ features)
 
     # -- for averaging, as a Comparison has them -----------------------------------------------------------------
@@ -196,14 +198,14 @@ class Jump:
 
     @property
     def suspects(self) -> tuple[str, ...]:
-        """All models, if the run doubts itself: an average over them is in doubt as well."""
+        """All models if the run is not ok, since an average over them is suspect as well."""
         return () if self.status.is_ok else self.names
 
     def draws_of(self, name: str) -> Draws:
         """Posterior draws within one model, with named parameters."""
         self._row(name)
         if name not in self.posterior:
-            raise BadInput(f"no draw of model {name!r} was kept: chains stood in it too seldom, or it is a subset of a family.")
+            raise BadInput(f"no draw of model {name!r} was kept: chains visited it too rarely, or it is a subset of a family.")
         return self.posterior[name]
 
     def _row(self, name: str) -> int:
@@ -212,7 +214,7 @@ class Jump:
         return self.names.index(name)
 
     def __str__(self) -> str:
-        """Models with their probabilities, how often chains jumped, and what is in doubt."""
+        """Models with their probabilities, the number of switches, and the reasons of the verdict."""
         p, se, came = self.probabilities, self.probabilities_se, self.entries
         half = t_quantile(0.975, self.index.shape[1] - 1)
         width = max(len(name) for name in self.names)

@@ -1,7 +1,7 @@
-"""First runs of the models between which chains will jump: where their posteriors are, and how heavy.
+"""Pilot runs of the models between which chains jump: proposals for their posteriors, and first evidences.
 
-A mixture of one, two or four Student t's is fitted to half of a run's posterior draws; the other half chooses between them, by
-the efficiency that importance sampling would have: that of an independence jump.
+A mixture of one, two or four Student t's is fitted to half of a run's posterior draws; the other half chooses between them by
+the efficiency of importance sampling, which is that of an independence jump.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Pilots:
     status: Status
 
     def shapes(self, log_visit: Array, kernel_scale: float) -> Shapes:
-        """What the sampler needs, with the boost that makes it visit models in these shares."""
+        """The arrays of the sampler, with the boost by which models are visited in these shares."""
         nu, d = self.degrees_of_freedom, self.size[:, None]
         factor = np.linalg.cholesky(self.scale)
         own = np.arange(self.mean.shape[2]) < self.size[:, None]
@@ -79,7 +79,7 @@ class Pilots:
 
 
 def pilots_of_models(models: Mapping[str, Model], runs: Mapping[str, Evidence], key: Key) -> Pilots:
-    """Proposals fitted to the posterior draws that runs left."""
+    """Proposals fitted to the posterior draws of these runs."""
     fits, sizes, samples = [], [], []
     status = Status.ok()
     for name, model in models.items():
@@ -95,7 +95,7 @@ def pilots_of_models(models: Mapping[str, Model], runs: Mapping[str, Evidence], 
         sizes.append(model.n_dimensions)
         if not run.status.is_ok:
             why = run.status.reasons[0].sentence
-            sentence = f"the pilot run of {name} doubts itself ({run.status}), and jumps are proposed from it: {why}"
+            sentence = f"the pilot run of {name} is not ok ({run.status}), and jumps are proposed from it: {why}"
             status = status.and_(Status.suspect("pilot", sentence))
     log_z = np.array([runs[name].log_evidence for name in models])
     errors = [runs[name].error for name in models]
@@ -104,12 +104,14 @@ def pilots_of_models(models: Mapping[str, Model], runs: Mapping[str, Evidence], 
 
 
 def pilots_of_family(family: Subsets, masks: Array, key: Key, loop: Loop) -> Pilots:
-    """A t at the peak of every subset, with first evidences by few draws."""
+    """A Student t at the mode of every subset, with first evidences from few draws."""
     found = importance_of_all(family.model, family.mask, masks, FAMILY_DRAWS, key.child("all"), loop)
     peaks, d = found.peaks, family.model.n_dimensions
     if not peaks.climbed.all():
         bad = int(np.argmin(peaks.climbed))
-        raise BadInput(f"jump(): no peak was found for the subset {masks[bad]}; run the family with enumerate() and see.")
+        raise BadInput(
+            f"jump(): no mode was found for the subset {masks[bad]}; run the family with zhat.Subsets.enumerate() instead."
+        )
     scale = peaks.factor @ peaks.factor.swapaxes(1, 2)
     best = np.argsort(-found.log_evidence, kind="stable")[:SEARCHED]
     status = modes_status(family, masks[best], peaks.some(best), key.child("look"), loop)
@@ -124,7 +126,7 @@ def prior_pilots(lanes: Lanes, key: Key) -> Pilots:
     fits: list[Proposal] = []
     samples: list[Array] = []
     for k in range(lanes.n_models):
-        if isinstance(lanes, FamilyLanes) and k:  # all subsets have the one prior
+        if isinstance(lanes, FamilyLanes) and k:  # all subsets share one prior
             fits.append(fits[0])
             samples.append(samples[0])
             continue
@@ -139,7 +141,7 @@ def prior_pilots(lanes: Lanes, key: Key) -> Pilots:
 
 
 def _best_fit(position: Array, log_target: Array, rng: np.random.Generator, name: str) -> Proposal:
-    """The mixture, of those fitted to one half of the draws, that importance sampling would like best on the other."""
+    """Of the mixtures fitted to one half of the draws, the one with the best importance-sampling efficiency on the other."""
     half = len(position) // 2
     best, best_efficiency = None, -1.0
     for n in COMPONENTS:
@@ -152,14 +154,14 @@ def _best_fit(position: Array, log_target: Array, rng: np.random.Generator, name
         log_w = log_target[half:] - fit.log_density(position[half:])
         # The mean of w over posterior draws is N / ESS of draws from the fit.
         efficiency = float(np.exp(-(log_sum_exp(log_w) - np.log(len(log_w)))))
-        if efficiency > 1.05 * best_efficiency:  # more components must earn their cost
+        if efficiency > 1.05 * best_efficiency:  # more components only for a gain of 5 %
             best, best_efficiency = fit, efficiency
     assert best is not None
     return best
 
 
 def _padded(fits: list[Proposal], samples: list[Array], sizes: Array, log_z: Array, se: Array, status: Status) -> Pilots:
-    """Mixtures of different sizes side by side: spare coordinates standard normal, spare components of no share."""
+    """Mixtures padded to one size: spare coordinates are standard normal, spare components have no share."""
     m, width = len(fits), int(sizes.max())
     parts = [fit.components if isinstance(fit, Mixture) else (fit,) for fit in fits]
     k = max(len(part) for part in parts)

@@ -1,27 +1,27 @@
-"""Search in a family of subsets too large to enumerate: walks that add, delete and swap covariates.
+"""Search in a family of subsets too large to enumerate: Metropolis walks that add, delete and swap covariates.
 
-Many walks move together over the masks gamma by Metropolis moves for P(gamma) Z_gamma: flip one covariate, or swap one that is
-in for one that is out. Z_gamma is Laplace's mass of the model's peak (`sampling.many`), climbed to from the peak of the model
-that it differs from in one or two covariates, many models in one compiled call, and kept: no model is climbed twice. On a
-logistic regression with 30 covariates and 500 rows a climb costs as much as 70 draws of importance sampling. The models that
-matter are then refined by importance sampling, and the walks are corrected for the difference; in models that were not refined it
-is taken from a straight line in the number of covariates, fitted to those that were.
+Many walks run together over the masks gamma with target P(gamma) Z_gamma: a move flips one covariate, or swaps an included one
+for an excluded one. Z_gamma is Laplace's approximation at the mode of the model (`sampling.importance.families`). The optimiser
+starts at the mode of the model that differs in one or two covariates, many models are optimised in one compiled call, and the
+result is kept: no model is optimised twice. On a logistic regression with 30 covariates and 500 rows one optimisation costs as
+much as 70 draws of importance sampling. The most probable models are then refined by importance sampling, and the walks are
+corrected for the difference; for models that were not refined it is predicted by a straight line in the number of covariates.
 
-*Inclusion* is not counted but computed: whenever a flip of covariate j was looked at, both models' evidences are known, and
+*Inclusion* is not counted but computed: whenever a flip of covariate j was proposed, the evidences of both models are known, and
 
     P(gamma_j = 1 | the others) = Z_1 P_1 / (Z_1 P_1 + Z_0 P_0)
 
-is averaged over the walk (Rao-Blackwell); coefficients likewise. This is right also where no walk can visit a fair share of all
-models. `visited_share` is the share of the posterior's mass in the models evaluated, from how often one half of the walks stands
-in a model that the other half had evaluated too.
+is averaged over the walk (Rao-Blackwell); coefficients likewise. This holds also where the walks visit a small share of all
+models. `visited_share` estimates the posterior mass of the evaluated models: the share of moves at which one half of the walks
+is at a model that the other half has evaluated too.
 
-*Its error.* From the scatter between walks, which start apart (no covariates, all, and random subsets) and share only what does
-not depend on who computed it; with that of the evidences added.
+*Its error.* From the scatter between walks, which start apart (no covariates, all, and random subsets), with the errors of the
+evidences added.
 
-Coefficients are posterior means where a model was refined, else those of its peak.
+Coefficients are posterior means where a model was refined, else those of its mode.
 
-*When it lies.* Walks that all miss the same far group of models agree with each other. R-hat of the walks' posterior density and
-size, and whether most walks came by the best model, are what is looked at.
+*When it lies.* Walks that all miss the same distant group of models agree with each other. The verdict rests on R-hat of the
+walks' posterior density and on the share of walks that visited the best model.
 
 (George & McCulloch 1997 for such walks; Madigan & York 1995 for the moves.)
 """
@@ -52,11 +52,11 @@ from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 if TYPE_CHECKING:
     from zhat.spaces.subsets import Subsets
 
-# In small families, where moves cost next to nothing, shorter walks were seen to remember where they began.
+# In small families, where moves are cheap, shorter walks still depended on their starts.
 FEWEST_MOVES = 1500
-# Walks are many and short: a walk that stands elsewhere than the others shows as 1.5 and more.
+# Walks are many and short: one walk away from the others gives 1.5 and more.
 MAX_R_HAT = 1.1
-# A best model of this probability ought to be met by most walks.
+# A best model of this probability should be visited by most walks.
 PROMINENT = 0.01
 FEW_VISITED = 0.5
 LARGE_CORRECTION = 0.3
@@ -64,22 +64,22 @@ LARGE_CORRECTION = 0.3
 
 @dataclass(frozen=True)
 class SubsetSearch:
-    """What the walks found; rows are the models that were evaluated, the most probable first.
+    """The result of the walks; rows are the evaluated models, the most probable first.
 
     Attributes
     ----------
     masks, log_evidence, se : arrays
-        Models, their log evidences, and errors: the sampling error where refined, else the scatter of what refining changes.
+        Models, their log evidences, and errors: the standard error where refined, else the scatter of the corrections.
     refined : (n,) bool array
-        Which evidences are by importance sampling.
+        Whether an evidence was estimated by importance sampling.
     probabilities : (n,) array
         Posterior probabilities; they sum to `visited_share`.
     visited_share : float
-        Share of the posterior's mass in these models, about.
+        Estimated share of the posterior mass in these models.
     r_hat : float
-        The worse of those of the walks' log posterior and of their number of covariates.
+        Of the walks' log posterior.
     walks_at_best : float
-        Share of the walks that came by the most probable model.
+        Share of the walks that visited the most probable model.
     """
 
     covariates: tuple[str, ...]
@@ -111,7 +111,7 @@ class SubsetSearch:
         return top_models(self.covariates, self.masks, self.probabilities, self.log_evidence, self.se, n)
 
     def __str__(self) -> str:
-        """Inclusion probabilities, the most probable models, and what is in doubt."""
+        """Inclusion probabilities, the most probable models, and the reasons of the verdict."""
         head = (
             f"{len(self.masks):,} of {2.0 ** len(self.covariates):.3g} models evaluated, with about {self.visited_share:.1%} of "
             f"the mass; {self.n_chains} walks of {self.n_moves:,} moves, R-hat {self.r_hat:.3f}; inclusion probabilities:"
@@ -119,40 +119,50 @@ class SubsetSearch:
         return "\n".join([head, *lines_of(self.inclusion, self.inclusion_se, self.top(5), self.status)])
 
 
+@dataclass(frozen=True)
+class SearchSettings:
+    """How long the walks are and what is refined; see `Subsets.search`."""
+
+    n_chains: int
+    n_moves: int
+    n_refined: int
+    n_draws: int
+
+    def __post_init__(self) -> None:
+        """Check the counts."""
+        check_count("Subsets.search", "n_chains", self.n_chains, 4, "the error is their scatter")
+        check_count("Subsets.search", "n_moves", self.n_moves, 40, "a quarter of them is discarded")
+        check_count("Subsets.search", "n_refined", self.n_refined, 4, "Laplace's evidences are compared with them")
+        check_count("Subsets.search", "n_draws", self.n_draws, 500, "Pareto k and the standard error need draws")
+
+
+def moves_by_default(n_covariates: int) -> int:
+    """Moves of each walk for a family of this size."""
+    return max(FEWEST_MOVES, 60 * n_covariates)
+
+
 def search_subsets(
-    family: Subsets,
-    prior: Callable[[Array], float] | None,
-    n_chains: int,
-    n_moves: int | None,
-    n_refined: int,
-    n_draws: int,
-    seed: int,
-    progress: bool | None,
+    family: Subsets, prior: Callable[[Array], float] | None, settings: SearchSettings, seed: int, progress: bool | None
 ) -> SubsetSearch:
     """See `Subsets.search`."""
-    n_moves = max(FEWEST_MOVES, 60 * len(family.covariates)) if n_moves is None else n_moves
-    check_count("Subsets.search", "n_chains", n_chains, 4, "their scatter is the error")
-    check_count("Subsets.search", "n_moves", n_moves, 40, "a quarter of them is thrown away")
-    check_count("Subsets.search", "n_refined", n_refined, 4, "the cheap evidences are held against them")
-    check_count("Subsets.search", "n_draws", n_draws, 500, "Pareto k and the error need draws to look at")
     key = Key(seed).child("search")
     loop = Loop(None, progress, "search")
     known = Known(family, prior, loop)
-    walks = walk(known, n_chains, n_moves, key.child("walk"), loop)
-    found = _result(family, known, walks, n_refined, n_draws, n_moves, seed, key, loop)
+    walks = walk(known, settings.n_chains, settings.n_moves, key.child("walk"), loop)
+    found = _result(family, known, walks, settings, seed, key, loop)
     loop.done()
     return found
 
 
 def _result(
-    family: Subsets, known: Known, walks: Walks, n_refined: int, n_draws: int, n_moves: int, seed: int, key: Key, loop: Loop
+    family: Subsets, known: Known, walks: Walks, settings: SearchSettings, seed: int, key: Key, loop: Loop
 ) -> SubsetSearch:
     masks, cheap = np.stack(known.masks), np.array(known.log_z)
     log_prior, mode = np.array(known.log_prior), np.stack(known.mode)
-    chosen = np.argsort(-(cheap + log_prior), kind="stable")[:n_refined]
+    chosen = np.argsort(-(cheap + log_prior), kind="stable")[: settings.n_refined]
     chosen = chosen[np.isfinite((cheap + log_prior)[chosen])]
     peaks = peaks_of_all(family.model, family.mask, masks[chosen], loop, mode[chosen])
-    fine = importance_of_all(family.model, family.mask, masks[chosen], n_draws, key.child("refine"), loop, peaks)
+    fine = importance_of_all(family.model, family.mask, masks[chosen], settings.n_draws, key.child("refine"), loop, peaks)
     usable = peaks.climbed & (fine.ess >= MIN_ESS) & (fine.pareto_k < MAX_PARETO_K)
     correction, scatter, tilt = _corrections(masks, cheap, chosen[usable], fine.log_evidence[usable])
     log_z, se = cheap + correction, np.full(len(cheap), scatter)
@@ -167,7 +177,7 @@ def _result(
     among /= among.sum()
     inclusion, inclusion_se, slopes, slopes_se = _averages(walks, cheap + log_prior, correction, masks, coefficients)
     _, from_evidences = average_over_models(masks, among, se)
-    # The line by which unrefined evidences are corrected has an error of its own, which tilts all log odds of inclusion alike.
+    # The straight line has an error of its own, which tilts the log odds of inclusion of all covariates alike.
     from_line = inclusion * (1.0 - inclusion) * tilt
     inclusion_se = np.sqrt(inclusion_se**2 + from_evidences**2 + from_line**2)
     present = np.concatenate([np.ones((len(masks), mode.shape[1] - masks.shape[1])), masks], axis=1)
@@ -194,21 +204,21 @@ def _result(
         walks_at_best=at_best,
         status=status,
         n_chains=walks.at.shape[1],
-        n_moves=n_moves,
+        n_moves=settings.n_moves,
         seed=seed,
         cost=loop.cost(0.0),
     )
 
 
 def _corrections(masks: Array, cheap: Array, rows: Integers, fine: Array) -> tuple[Array, float, float]:
-    """What to add to every cheap evidence, its scatter about a line in the number of covariates, and the error of the slope."""
+    """The correction of every Laplace evidence, its scatter about a line in the number of covariates, the slope's error."""
     if len(rows) < 4:
         return np.zeros(len(cheap)), np.nan, np.nan
     size = masks.sum(axis=1)
     x = np.column_stack([np.ones(len(rows)), size[rows] - size[rows].mean()])
     found = fine - cheap[rows]
     line = np.linalg.lstsq(x, found, rcond=None)[0]
-    # Not carried beyond the sizes that were refined: a line through similar models says nothing of the full one.
+    # Not extrapolated beyond the sizes that were refined.
     inside = np.clip(size, size[rows].min(), size[rows].max())
     correction = line[0] + line[1] * (inside - size[rows].mean())
     scatter = float(np.sqrt(np.sum((found - x @ line) ** 2) / max(len(rows) - 2, 1)))
@@ -219,9 +229,9 @@ def _corrections(masks: Array, cheap: Array, rows: Integers, fine: Array) -> tup
 def _averages(
     walks: Walks, joint: Array, correction: Array, masks: Array, coefficients: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Inclusion of every covariate and averaged coefficients, each with the error that the walks' scatter gives.
+    """Inclusion of every covariate and averaged coefficients, each with the error from the scatter between walks.
 
-    The walks are for the cheap evidences; a pair of models counts by how much refining raises the two together.
+    The walks have the Laplace evidences as target; a pair of models is weighted by the correction of the two together.
     """
     p, n_chains = masks.shape[1], walks.at.shape[1]
     extra = coefficients.shape[1] - p
@@ -238,7 +248,7 @@ def _averages(
     np.add.at(total, (chain, j), weight)
     np.add.at(inside, (chain, j), weight * chance)
     np.add.at(slope, (chain, j), weight * chance * coefficients[one, extra + j])
-    # What is in every model (an intercept) is averaged over the models that the walks stood in.
+    # Coefficients of every model (an intercept) are averaged over the models that the walks visited.
     stay = np.exp(correction[walks.at])
     always = np.einsum("tc,tcd->cd", stay, coefficients[walks.at][..., :extra])
     slope = np.concatenate([always, slope], axis=1)
@@ -254,7 +264,7 @@ def _ratio(part: Array, total: Array) -> tuple[Array, Array]:
 
 
 def _agreement(walks: Walks, joint: Array, best: int) -> tuple[float, float, float]:
-    """Share of mass in the models evaluated, R-hat of the walks, share of the walks that came by the best model."""
+    """Share of the mass in evaluated models, R-hat of the walks, share of the walks that visited the best model."""
     half = np.arange(walks.at.shape[1]) % 2
     other = walks.seen_by[:, ::-1]
     share = float(np.mean(other[walks.at, half]))
@@ -269,18 +279,18 @@ def _verdict(r: float, at_best: float, share: float, p_best: float, scatter: flo
         sentence = f"the walks do not agree (R-hat {r:.2f} of their posterior density): give more n_moves."
         status = status.and_(Status.suspect("chains-disagree", sentence))
     if p_best >= PROMINENT and at_best < 0.5:
-        sentence = f"only {at_best:.0%} of the walks came by the best model found: there may be better ones; give more n_moves."
+        sentence = f"only {at_best:.0%} of the walks visited the best model found: there may be better ones; give more n_moves."
         status = status.and_(Status.suspect("best-model", sentence))
     if share < FEW_VISITED:
         sentence = (
-            f"the models evaluated hold only {share:.0%} of the mass: inclusion probabilities stand, the list of best models may "
-            "miss some; give more n_moves."
+            f"the evaluated models hold only {share:.0%} of the posterior mass: inclusion probabilities remain valid, the list of "
+            "best models may be incomplete; give more n_moves."
         )
         status = status.and_(Status.suspect("few-visited", sentence))
     if not scatter <= LARGE_CORRECTION or n_refused > n_chosen // 4:
         sentence = (
-            f"refining moved the evidences of the best models by amounts that scatter by {scatter:.2f} nats, and {n_refused} of "
-            f"{n_chosen} could not be refined: the posteriors are far from Gaussian; use compare() on the best few."
+            f"the corrections of Laplace's evidences scatter by {scatter:.2f} nats, and {n_refused} of {n_chosen} models could "
+            "not be refined: the posteriors are far from Gaussian; use zhat.compare() on the best few."
         )
         status = status.and_(Status.suspect("cheap-evidences", sentence))
     return status

@@ -1,7 +1,7 @@
-"""What is known of a family of subsets once it was enumerated: probabilities, inclusion, averaged coefficients, best models.
+"""The result of enumerating a family of subsets: probabilities, inclusion, averaged coefficients, best models.
 
-*Errors.* Those of the log evidences, carried by the delta method: the inclusion probability of a covariate moves by
-p_k (gamma_k - inclusion) when log Z_k moves by one.
+*Errors.* Those of the log evidences, by the delta method: the derivative of a covariate's inclusion probability with respect to
+log Z_k is p_k (gamma_k - inclusion).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SubsetEvidences:
     coefficients, coefficients_se, coefficients_variance : (models, d) arrays
         Posterior means of the unconstrained coordinates in every model, their Monte Carlo errors, and posterior variances.
     refined : tuple of int
-        Rows that were run one by one; `suspect` those of them whose run doubts itself.
+        Rows that were run one by one; `suspect` are those of them whose run is not ok.
     status : Status
         The verdict on the whole.
     """
@@ -122,12 +122,12 @@ class SubsetEvidences:
     def averaged_coefficients_sd(self) -> Array:
         """Posterior standard deviations of the averaged coefficients: within models, and between them."""
         present, p = self._present, self.probabilities
-        counts = p >= 1e-6  # a model that was refused may have no moments, and none are missed where it does not count
+        counts = p >= 1e-6  # a refused model may have no moments; a negligible one does not matter
         square = (self.coefficients_variance + self.coefficients**2)[counts] * present[counts]
         mean = p[counts] @ (self.coefficients[counts] * present[counts])
         return np.asarray(np.sqrt(np.maximum(p[counts] @ square - mean**2, 0.0)))
 
     def __str__(self) -> str:
-        """Inclusion probabilities, the most probable models, and what is in doubt."""
+        """Inclusion probabilities, the most probable models, and the reasons of the verdict."""
         lines = lines_of(self.inclusion, self.inclusion_se, self.top(5), self.status)
         return "\n".join([f"{len(self.masks)} models; inclusion probabilities:", *lines])

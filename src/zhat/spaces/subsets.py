@@ -1,9 +1,10 @@
-"""All subsets of covariates: evidences of every model, probabilities, and which covariates matter.
+"""All subsets of covariates: evidences of every model, probabilities, and inclusion probabilities of the covariates.
 
-The family is one model whose data hold a mask of zeros and ones, one for each covariate that may be left out: the likelihood
+The family is one model whose data hold a mask of zeros and ones, one for each covariate that may be excluded: the likelihood
 multiplies the coefficients by it. An excluded coefficient keeps its proper prior and has no effect, which leaves the evidence
-unchanged, so that all 2^p models are one likelihood and one prior, and importance sampling at their modes goes through in a few
-compiled calls. Models whose weights refuse (Pareto k, effective sample, no peak) are run one by one through the front door.
+unchanged, so that all 2^p models share one likelihood and one prior, and importance sampling at their modes takes a few
+compiled calls. Models whose weights do not pass (Pareto k, effective sample size, no mode found) are run one by one by
+`evidence`.
 
     family = Subsets(model, ("age", "income", ...), mask="mask")
     result = family.enumerate(seed=1)
@@ -11,8 +12,8 @@ compiled calls. Models whose weights refuse (Pareto k, effective sample, no peak
     family.search(seed=1)            # 2^20 models and more: walks over models (`spaces.search`)
     zhat.jump(family, seed=1)   # reversible jump over models and parameters together (`spaces.jump`)
 
-*When it lies.* Every model's peak is climbed from the origin, one each. The most probable models are climbed again from draws of
-the prior, and the verdict says so when that ends elsewhere; for posteriors of several modes use `zhat.comparing.compare`.
+*When it lies.* The mode of every model is found by one optimisation from the origin. The most probable models are optimised
+again from prior draws, and the verdict reports modes found that way; for posteriors with several modes use `zhat.compare`.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.families import Peaks, importance_of_all
 from zhat.seeding import Key, check_seed
 from zhat.spaces.one_peak import SEARCHED, modes_status
-from zhat.spaces.search import SubsetSearch, search_subsets
+from zhat.spaces.search import SearchSettings, SubsetSearch, moves_by_default, search_subsets
 from zhat.spaces.subset_results import SubsetEvidences, model_name
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 
 MOST = 16  # covariates: 65,536 models
-# A suspect model that holds less than this hardly moves any answer.
+# A suspect model with less posterior probability than this hardly changes any answer.
 NEGLIGIBLE = 1e-3
 
 
@@ -58,7 +59,7 @@ class Subsets:
         """Check that the model has such a mask."""
         object.__setattr__(self, "covariates", tuple(self.covariates))
         if not isinstance(self.model, Model):
-            raise BadType(f"Subsets(model=...): give a Model, not a {type(self.model).__name__}.")
+            raise BadType(f"Subsets(model=...): give a zhat.Model, not a {type(self.model).__name__}.")
         if self.model.is_black_box:
             raise BadInput(f"Subsets: {self.model.name!r} is a black box; its subsets cannot be run together.")
         data = self.model.data
@@ -71,7 +72,7 @@ class Subsets:
             )
 
     def at(self, included: Sequence[str] | Array) -> Model:
-        """One model of the family: the named covariates, or a mask."""
+        """One model of the family, by the names of its covariates or by a mask."""
         if isinstance(included, np.ndarray):
             mask = included.astype(np.float64)
         else:
@@ -101,14 +102,14 @@ class Subsets:
         n_draws : int
             Weighted draws for every model.
         executor, workers
-            Where the models that have to be run one by one are run, as in `evidence`; the digits are the same everywhere.
+            Where the models that are run one by one are run, as in `evidence`; the digits are the same everywhere.
         """
         p = len(self.covariates)
         if p > MOST:
             raise BadInput(
                 f"{p} covariates are {2**p:,} models, too many to enumerate (at most {MOST} covariates): use search()."
             )
-        check_count("Subsets.enumerate", "n_draws", n_draws, 500, "Pareto k and the error need draws to look at")
+        check_count("Subsets.enumerate", "n_draws", n_draws, 500, "Pareto k and the standard error need draws")
         masks = all_masks(p)
         chances = prior_of(masks, prior, "Subsets.enumerate")
         key = Key(check_seed(seed)).child("subsets")
@@ -147,29 +148,31 @@ class Subsets:
         seed: int | None = None,
         progress: bool | None = None,
     ) -> SubsetSearch:
-        """Walk over the models by adding, deleting and swapping covariates; for families too large to enumerate.
+        """Metropolis walks over the models, for families too large to enumerate.
 
         Parameters
         ----------
         prior : callable, optional
             Unnormalised prior probability of a mask (0 and 1 per covariate); all alike by default.
         n_chains : int
-            Walks, from models of all sizes; their agreement is the error.
+            Number of walks, started at models of all sizes; the error is their scatter.
         n_moves : int, optional
-            Moves of each walk, a quarter of which is thrown away; 60 for each covariate by default, and 1,500 at least.
+            Moves of each walk, of which a quarter is discarded; by default 60 per covariate, and at least 1,500.
         n_refined : int
             Models whose evidence is refined by importance sampling, the most probable ones first.
         n_draws : int
             Weighted draws for each of them.
         """
-        return search_subsets(self, prior, n_chains, n_moves, n_refined, n_draws, check_seed(seed), progress)
+        moves = moves_by_default(len(self.covariates)) if n_moves is None else n_moves
+        settings = SearchSettings(n_chains, moves, n_refined, n_draws)
+        return search_subsets(self, prior, settings, check_seed(seed), progress)
 
     def _verdict(self, masks: Array, p: Array, suspect: list[int], peaks: Peaks, key: Key, loop: Loop) -> Status:
         status = Status.ok()
         doubtful = [i for i in suspect if p[i] >= NEGLIGIBLE]
         if doubtful:
             names = ", ".join(model_name(self.covariates, masks[i]) for i in doubtful[:5])
-            sentence = f"the evidence of {len(doubtful)} models that count is in doubt ({names}); run these with another method."
+            sentence = f"the evidences of {len(doubtful)} probable models are suspect ({names}); run these with another method."
             status = status.and_(Status.suspect("suspect-models", sentence))
         best = np.argsort(-p, kind="stable")[:SEARCHED]
         status = status.and_(modes_status(self, masks[best], peaks.some(best), key, loop))
@@ -177,7 +180,7 @@ class Subsets:
 
 
 def all_masks(p: int) -> Array:
-    """Every mask of p covariates, in the order of binary numbers, the first covariate lowest."""
+    """Every mask of p covariates, in the order of binary numbers; the first covariate is the lowest bit."""
     return ((np.arange(2**p)[:, None] >> np.arange(p)) & 1).astype(np.float64)
 
 
@@ -185,7 +188,7 @@ def prior_of(masks: Array, prior: Callable[[Array], float] | None, who: str) -> 
     """Prior probabilities of these models, summing to one."""
     chances = np.ones(len(masks)) if prior is None else np.array([float(prior(mask)) for mask in masks])
     if not (np.isfinite(chances).all() and (chances >= 0.0).all() and chances.sum() > 0.0):
-        raise BadInput(f"{who}(prior=...): it must give a finite number, not negative, for every mask.")
+        raise BadInput(f"{who}(prior=...): it must return a finite number, 0 or above, for every mask.")
     return np.asarray(chances / chances.sum())
 
 

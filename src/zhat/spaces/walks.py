@@ -1,4 +1,4 @@
-"""Metropolis walks over subsets, many at a time, with every model evaluated once; `spaces.search` reads what they leave."""
+"""Metropolis walks over subsets, many at a time, with every model evaluated once; `spaces.search` reads their record."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
+# Share of moves that swap two covariates instead of flipping one.
 SWAPS = 0.3
 
 
 class Known:
-    """Models evaluated so far, each once: mask, Laplace's log evidence, log prior, peak."""
+    """Models evaluated so far, each once: mask, Laplace's log evidence, log prior, mode."""
 
     def __init__(self, family: Subsets, prior: Callable[[Array], float] | None, loop: Loop) -> None:
         self.family, self.loop = family, loop
@@ -36,7 +37,7 @@ class Known:
         self.mode: list[Array] = []
 
     def rows(self, masks: Array, parents: Integers | None) -> Integers:
-        """Rows of these models, the new ones climbed together, from the peaks of their parents."""
+        """Rows of these models; new ones are optimised together, from the modes of their parents."""
         names = [mask.tobytes() for mask in masks.astype(bool)]
         new = [i for name, i in {name: i for i, name in enumerate(names)}.items() if name not in self._row]
         if new:
@@ -59,13 +60,13 @@ class Known:
             return 0.0
         chance = float(self._prior(mask))
         if not (np.isfinite(chance) and chance >= 0.0):
-            raise BadInput("Subsets.search(prior=...): it must give a finite number, not negative, for every mask.")
+            raise BadInput("Subsets.search(prior=...): it must return a finite number, 0 or above, for every mask.")
         return float(np.log(chance)) if chance > 0.0 else -np.inf
 
 
 @dataclass(frozen=True)
 class Walks:
-    """What the walks did, after warm-up: (moves, chains) of each; -1 where no flip was looked at."""
+    """The record of the walks after warm-up: (moves, chains) of each; -1 where no flip was proposed."""
 
     at: Integers  # row of the model
     flipped: Integers  # covariate
@@ -75,7 +76,7 @@ class Walks:
 
 
 def walk(known: Known, n_chains: int, n_moves: int, key: Key, loop: Loop) -> Walks:
-    """Walks from no covariates, all, and random subsets; the first quarter is thrown away."""
+    """Walks that start at no covariates, at all, and at random subsets; the first quarter is discarded."""
     rng = key.generator()
     p = len(known.family.covariates)
     masks = (rng.random((n_chains, p)) < rng.random((n_chains, 1))).astype(np.float64)
@@ -90,7 +91,7 @@ def walk(known: Known, n_chains: int, n_moves: int, key: Key, loop: Loop) -> Wal
         proposed, flipped = _propose(masks, rng)
         to = known.rows(proposed, at)
         seen.append((to, half))
-        with np.errstate(invalid="ignore"):  # from a model of no mass to another one: stay
+        with np.errstate(invalid="ignore"):  # between two models of no mass the walk stays
             better = known.log_joint(to) - known.log_joint(at)
         if move >= n_moves // 4:
             was_in = masks[chain, np.maximum(flipped, 0)] > 0.5
@@ -106,12 +107,12 @@ def walk(known: Known, n_chains: int, n_moves: int, key: Key, loop: Loop) -> Wal
 
 
 def _propose(masks: Array, rng: np.random.Generator) -> tuple[Array, Integers]:
-    """A flip, or a swap, of every mask; and the covariate flipped, -1 for a swap. Both are as likely as their reverse."""
+    """A flip or a swap of every mask, and the covariate flipped (-1 for a swap). Both moves are symmetric."""
     n, p = masks.shape
     proposed = masks.copy()
     flipped = rng.integers(p, size=(n,))
     swap = rng.random(n) < SWAPS
-    # The largest of uniforms given to those that are in, and to those that are out, names a random one of each.
+    # The largest of uniforms over the included ones picks one at random; likewise over the excluded ones.
     luck = rng.random((2, n, p))
     out: Integers = np.argmax(np.where(masks > 0.5, luck[0], -1.0), axis=1)
     in_: Integers = np.argmax(np.where(masks < 0.5, luck[1], -1.0), axis=1)

@@ -141,7 +141,7 @@ def test_methods_that_disagree_spoil_the_answer(runs):
     other = dataclasses.replace(first, log_evidence=first.log_evidence + 1.0, method="smc")
     page = report_page(zhat.Comparison.of(runs), second_opinions={"none": [first, other]})
     assert "two methods disagree about none" in page and "they agree" in page
-    assert "disagree: trust neither" in agreement(first, other)
+    assert "they disagree (beyond 3)" in agreement(first, other)
     assert "cannot be said" in agreement(first, dataclasses.replace(other, log_evidence_se=None))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from zhat.cli.commands.compare import add_targets
 from zhat.cli.exits import Exit, exit_of_comparison
 from zhat.cli.finding import find_function, find_items
-from zhat.cli.options import add_output, add_page, budget_from, method_from
+from zhat.cli.options import add_output, add_page, add_where, budget_from, method_from
 from zhat.cli.parsing import command
 from zhat.cli.terminal import comparison_text, one_line, say, show, table, width_of
 from zhat.comparing.averaging import Average, average
@@ -37,13 +37,14 @@ def add(commands: Any) -> None:
         EXAMPLES,
     )
     add_targets(parser)
+    add_where(parser, "models and repeats")
     parser.add_argument(
         "--quantity",
         required=True,
         metavar="NAME",
-        help="a parameter that every model has, or FILE.py:function of the named parameters (arrays, one row a draw)",
+        help="a parameter of every model, or FILE.py:function of the parameters by name (arrays, one row per draw)",
     )
-    parser.add_argument("--draws", type=int, default=10_000, metavar="N", help="pooled draws")
+    parser.add_argument("--draws", type=int, default=10_000, metavar="N", help="draws pooled over the models")
     add_page(parser)
     add_output(parser)
     parser.set_defaults(run=run)
@@ -60,7 +61,15 @@ def run(options: argparse.Namespace) -> Exit:
         items = find_items(options.targets)
         progress = False if options.quiet else None
         comparison = compare(
-            items, method, prior=options.prior, seed=seed, repeats=options.repeats, progress=progress, budget=budget
+            items,
+            method,
+            prior=options.prior,
+            seed=seed,
+            repeats=options.repeats,
+            progress=progress,
+            budget=budget,
+            executor=options.executor,
+            workers=options.workers,
         )
         found = average(comparison, quantity, n_draws=options.draws, seed=seed)
     if options.json:
@@ -81,24 +90,16 @@ def run(options: argparse.Namespace) -> Exit:
 
 def plain(found: Average, comparison: Comparison, quantity: str, seed: int) -> dict[str, Any]:
     """The average as JSON values."""
-    low, high = found.interval()
     return {
         "format": "zhat average",
         "schema": 1,
         "quantity": quantity,
         "seed": seed,
-        "n_draws": len(found.values),
-        "mean": found.mean.tolist(),
-        "sd": found.sd.tolist(),
-        "low": low.tolist(),
-        "high": high.tolist(),
-        "level": 0.95,
-        "mean_by_model": {name: value.tolist() for name, value in found.by_model.items()},
+        **found.to_dict(),
         "probabilities": {name: float(p) for name, p in zip(comparison.names, comparison.probabilities, strict=True)},
-        "suspects": list(found.suspects),
     }
 
 
 def _text(found: Average, quantity: str, width: int | None) -> str:
-    doubt = f"\nnot to be trusted: {', '.join(found.suspects)}" if found.suspects else ""
+    doubt = f"\nsuspect: {', '.join(found.suspects)}" if found.suspects else ""
     return table(*found.rows(quantity), width) + doubt

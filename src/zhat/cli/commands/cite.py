@@ -1,4 +1,4 @@
-"""``zhat cite``: whom to cite for kept results, or for methods, as BibTeX."""
+"""``zhat cite``: the references of kept results, or of methods, as BibTeX."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "cite",
-        "whom to cite for a result, as BibTeX",
-        "BibTeX entries of what a result, or a method, rests on.",
+        "the references of a result or a method, as BibTeX",
+        "BibTeX entries of the publications behind a result or a method.",
         ["zhat cite run.json > references.bib", "zhat cite smc nested"],
     )
     parser.add_argument("results", nargs="+", metavar="RESULT", help="a .json file of `estimate --save`, or a method's name")

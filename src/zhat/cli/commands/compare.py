@@ -1,4 +1,4 @@
-"""``zhat compare``: models of files or of the zoo, or results kept as JSON, side by side."""
+"""``zhat compare``: models of files or of the zoo, or kept results, side by side."""
 
 from __future__ import annotations
 
@@ -23,16 +23,9 @@ from zhat.cli.options import (
 from zhat.cli.parsing import command
 from zhat.cli.terminal import comparison_text, one_line, printable, say, show, width_of
 from zhat.comparing.compare import DECIDED, compare
-from zhat.comparing.sensitivity import sensitivity
 from zhat.errors import BadInput
-from zhat.methods._base import method_named
-from zhat.model.model import Model
 from zhat.report.page.page import check_path
-from zhat.report.page.words import agreement, disagree
-from zhat.results.estimate import Evidence
-from zhat.run.distribution.executors import opened
-from zhat.run.estimate import evidence
-from zhat.seeding import Key, check_seed
+from zhat.seeding import check_seed
 
 EXAMPLES = (
     "zhat compare models.py:linear models.py:quadratic --seed 1",
@@ -47,18 +40,18 @@ def add(commands: Any) -> None:
         commands,
         "compare",
         "models, or kept results, side by side",
-        "Compare models: log Bayes factors and posterior probabilities, with errors and a verdict.",
+        "Compare models: log Bayes factors and posterior probabilities, with standard errors and a verdict.",
         EXAMPLES,
     )
     add_targets(parser)
     add_where(parser, "models and repeats")
-    parser.add_argument("--until-decided", action="store_true", help="more runs where the decision is not clear")
-    parser.add_argument(
-        "--check", metavar="METHOD", help="a second opinion: run every model by this method as well, and say if they agree"
-    )
+    parser.add_argument("--until-decided", action="store_true", help="more runs of the models that are tied within the error")
+    parser.add_argument("--check", metavar="METHOD", help="a second opinion: estimate every model by this method as well")
     add_page(parser)
-    add_vary(parser, "on the page, how the evidence moves with this entry of the models' `hyper`", required=False)
-    parser.add_argument("--explain", action="store_true", help="all pairs in words, and every reason for doubt")
+    add_vary(parser, "log evidence over this hyperparameter, an entry of every model's `hyper`", required=False)
+    parser.add_argument(
+        "--explain", action="store_true", help="all pairs in words, second opinions, and the reason of every verdict"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="the table in Markdown")
     form.add_argument("--latex", action="store_true", help="the table in LaTeX")
@@ -67,81 +60,55 @@ def add(commands: Any) -> None:
 
 
 def add_targets(parser: argparse.ArgumentParser) -> None:
-    """What is compared and how it is run; also for other commands that begin with a comparison."""
+    """The models and how they are run; shared by commands that begin with a comparison."""
     parser.add_argument(
         "targets",
         nargs="+",
         metavar="[name=]TARGET",
         help="FILE.py[:name], zoo:ID, or a result kept by `estimate --save` (.json)",
     )
-    add_method(parser, "for the models that are run")
+    add_method(parser, "the method for the models that are run, and its settings")
     parser.add_argument("--prior", nargs="+", type=float, metavar="P", help="prior probabilities, in the same order")
     add_run(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
     """Compare, print, write the page."""
-    method = method_from(options.method)
-    second = None if options.check is None else method_named(options.check)
-    budget = budget_from(options.budget)
     path = None if options.html is None else check_path(options.html)
-    values = _values(options)
     seed = check_seed(options.seed)
-    progress = False if options.quiet else None
-    # What the models print is not the result.
-    with contextlib.redirect_stdout(sys.stderr), opened(options.executor, options.workers) as where:
-        items = find_items(options.targets)
-        if values and not any(isinstance(item, Model) and options.vary in item.hyper for item in items.values()):
-            raise BadInput(f"--vary {options.vary}: no model that is run here has a hyperparameter of this name.")
-        comparison = compare(
-            items,
-            method,
-            prior=options.prior,
-            seed=seed,
-            repeats=options.repeats,
-            until=DECIDED if options.until_decided else None,
-            progress=progress,
-            budget=budget,
-            executor=where,
-        )
-        models = {name: item for name, item in items.items() if isinstance(item, Model)}
-        opinions: dict[str, Evidence] = {}
-        for name, model in models.items() if second is not None else ():
-            own = _seed(seed, "second opinion", name)
-            opinions[name] = evidence(model, second, seed=own, progress=progress, budget=budget, executor=where)
-        curves = []
-        for name, model in models.items() if values else ():
-            if options.vary in model.hyper:
-                own = _seed(seed, "sensitivity of", name)
-                curves.append(sensitivity(model, options.vary, values, method, seed=own, progress=progress))
+    settings = {
+        "method": method_from(options.method),
+        "prior": options.prior,
+        "seed": seed,
+        "repeats": options.repeats,
+        "until": DECIDED if options.until_decided else None,
+        "check": options.check,
+        "vary": _vary(options),
+        "progress": False if options.quiet else None,
+        "budget": budget_from(options.budget),
+        "executor": options.executor,
+        "workers": options.workers,
+    }
+    with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
+        comparison = compare(find_items(options.targets), **settings)
     _print(comparison, options)
     notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
-    firsts = comparison.evidences
-    notes += [f"second opinion on {name}: {agreement(firsts[name], opinion)}" for name, opinion in opinions.items()]
+    notes += [f"second opinion on {name}: {agreement}" for name, agreement in comparison.agreements.items()]
+    notes += [f"{curve.model}: {curve.sentence}." for curve in comparison.curves]
     if path is not None:
-        page = comparison.report(path, question=options.question, second_opinions=opinions, sensitivity=curves)
-        notes.append(f"report: {page}")
+        notes.append(f"report: {comparison.report(path, question=options.question)}")
     if not options.quiet:
         for line in notes:
             say(one_line(line))
-    if any(disagree(firsts[name], opinion) for name, opinion in opinions.items()):
-        return Exit.SUSPECT
     return exit_of_comparison(comparison)
 
 
-def _values(options: argparse.Namespace) -> list[float]:
-    """Where the page's curves of sensitivity are wanted; none if it has none."""
+def _vary(options: argparse.Namespace) -> dict[str, list[float]] | None:
     if options.vary is None:
-        return []
-    if options.html is None:
-        raise BadInput("--vary draws curves on the page: give --html too, or use `zhat sensitivity`.")
+        return None
     if options.values is None and options.range is None:
-        raise BadInput(f"--vary {options.vary}: over which values? Give --values V ... or --range LOW HIGH.")
-    return values_from(options)
-
-
-def _seed(seed: int, purpose: str, name: str) -> int:
-    return int(Key(seed).child(purpose, name).generator().integers(2**63))
+        raise BadInput(f"--vary {options.vary}: over which values? Give --values V ... or --range START STOP N.")
+    return {options.vary: values_from(options)}
 
 
 def _print(comparison: Any, options: argparse.Namespace) -> None:

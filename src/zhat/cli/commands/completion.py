@@ -1,6 +1,6 @@
-"""``zhat completion``: a script that teaches the shell the commands, their options, methods and examples.
+"""``zhat completion``: a script by which the shell completes commands, options, methods and zoo models.
 
-The script is made from the parser, so it knows what the parser knows, and asks nothing of the program while you type.
+The script is generated from the parser; the program does not run while the user types.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
         exits=False,
     )
     parser.add_argument("shell", choices=sorted(HOW))
-    parser.set_defaults(run=run, parsers=commands.choices)  # a view: when it is read, all commands are in it
+    parser.set_defaults(run=run, parsers=commands.choices)  # a view, complete by the time it is read
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def options_of(parsers: Mapping[str, argparse.ArgumentParser]) -> dict[str, list[str]]:
-    """Every command and its long options; positional choices count as words too."""
+    """Every command with its long options and the choices of its positional arguments."""
     found: dict[str, list[str]] = {}
     for name, sub in parsers.items():
         words = [option for action in sub._actions for option in action.option_strings if option.startswith("--")]
@@ -61,7 +61,7 @@ def _zoo() -> str:
 def _bash(words: dict[str, list[str]], shell: str) -> str:
     cases = "\n".join(f"    {name}) words='{' '.join(found)}' ;;" for name, found in words.items())
     begin = "autoload -U +X bashcompinit && bashcompinit\n" if shell == "zsh" else ""
-    # bash splits words at colons; the part before the last one is taken off what is offered.
+    # bash splits words at colons, so the part before the last colon is removed from the completions.
     return f"""{begin}_zhat() {{
   local line="${{COMP_LINE:0:COMP_POINT}}" now before words
   now="${{line##* }}"

@@ -1,4 +1,4 @@
-"""``zhat demo``: the two models of radiata pine and the two of the Pima data, beside the truth, and a report of each."""
+"""``zhat demo``: two models of radiata pine and two of the Pima data, beside their exact evidences, and a report of each."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "demo",
-        "compare the models of Friel & Wyse's review, and write a report of each comparison",
-        "Compare the two radiata pine models and the two Pima models, whose evidences are known, and write a report of each.",
+        "compare models whose evidence is known, and write a report of each comparison",
+        "Compare the two radiata pine models and the two Pima models of Friel & Wyse (2012), whose evidences are known, and write "
+        "a report of each comparison.",
         ["zhat demo --out reports"],
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same digits")
@@ -30,7 +31,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Both comparisons, then the pages' names."""
+    """Print both comparisons, write the pages."""
     folder = None
     if options.out is not None:
         folder = Path(options.out)
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> Exit:
     if options.json:
         print(json.dumps({"comparisons": comparisons, "reports": pages}, indent=2))
     elif pages:
-        show("Why to believe these numbers, whom to cite, how to repeat them: open")
+        show("Checks, citations and how to repeat the runs are in these pages:")
         for page in pages:
             show(f"  {page}")
     return worst

@@ -1,11 +1,10 @@
-"""``zhat estimate``: a model from a file or the zoo, through the front door, to the terminal or to JSON."""
+"""``zhat estimate``: the evidence of a model in a file or in the zoo, as text or JSON."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import sys
-from dataclasses import replace
 from typing import Any
 
 from zhat.cli.exits import Exit, exit_of
@@ -14,9 +13,8 @@ from zhat.cli.options import add_method, add_output, add_run, add_where, budget_
 from zhat.cli.parsing import command
 from zhat.cli.terminal import one_line, say, show
 from zhat.errors import BadInput
-from zhat.results.codec import to_plain
 from zhat.results.estimate import Evidence
-from zhat.results.storage import check_save_path, document, save_evidence
+from zhat.results.storage import check_save_path, json_of, save_evidence
 from zhat.run.estimate import evidence
 
 
@@ -26,7 +24,7 @@ def add(commands: Any) -> None:
         commands,
         "estimate",
         "the evidence of a model in a Python file",
-        "Estimate the evidence of a model: log Z, its error, and a verdict on both.",
+        "Estimate the evidence of a model: log Z, its standard error, and a verdict on both.",
         [
             "zhat estimate model.py",
             "zhat estimate models.py:linear --method smc n_particles=4000 --seed 1",
@@ -43,7 +41,9 @@ def add(commands: Any) -> None:
     add_method(parser, "a name that `zhat methods` lists, and settings, such as: --method importance n_draws=10_000")
     add_run(parser)
     add_where(parser, "the repeats")
-    parser.add_argument("--save", metavar="PATH", help="keep the result in a .json file, its arrays in an .npz")
+    parser.add_argument(
+        "--save", metavar="PATH", help="keep the result in a .json file, and its arrays in an .npz file beside it"
+    )
     add_output(parser)
     parser.set_defaults(run=run)
 
@@ -74,8 +74,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _report(result: Evidence, options: argparse.Namespace, note: str) -> None:
     if options.json:
-        plain, _ = to_plain(replace(result, record=None))
-        sys.stdout.write(document(plain))
+        sys.stdout.write(json_of(result))
     if not options.json or not options.quiet:
         show(result.explain(), sys.stderr if options.json else sys.stdout)
     notes = [] if options.seed is not None else [f"seed {result.seed} was drawn: --seed {result.seed} repeats this run."]

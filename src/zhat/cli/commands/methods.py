@@ -27,13 +27,17 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "methods",
-        "what methods there are, what they need, when to use which",
+        "the methods: what each needs, and when to use it",
         "The methods: what each needs of a model, and when to use it.",
         exits=False,
     )
-    parser.add_argument("--markdown", action="store_true", help="the table of the documentation")
-    parser.add_argument("--into", nargs="+", default=[], metavar="FILE", help="put that table between the markers of these files")
-    parser.add_argument("--codes", action="store_true", help="the codes of verdicts instead: who raises each, what to do")
+    parser.add_argument("--markdown", action="store_true", help="the table in Markdown, as in the documentation")
+    parser.add_argument(
+        "--into", nargs="+", default=[], metavar="FILE", help="write that table between the markers of these files"
+    )
+    parser.add_argument(
+        "--codes", action="store_true", help="the codes of verdicts instead: which method raises each, what to do"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.set_defaults(run=run)
 
@@ -95,7 +99,7 @@ def replace_table(path: Path, begin: str = BEGIN, markdown: Callable[[], str] = 
     before, found, rest = text.partition(begin)
     _, end, after = rest.partition(END)
     if not found or not end:
-        raise BadInput(f"--into {path}: the table goes between two lines, {begin} and {END}, which it does not have.")
+        raise BadInput(f"--into {path}: the table is written between two lines, {begin} and {END}; the file lacks them.")
     path.write_text(f"{before}{begin}\n\n{markdown()}\n\n{END}{after}", encoding="utf-8")
 
 

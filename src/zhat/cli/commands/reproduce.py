@@ -1,4 +1,4 @@
-"""``zhat reproduce friel-wyse``: the review's tables and figure remade, beside what it printed and beside the truth."""
+"""``zhat reproduce friel-wyse``: the tables and figure of Friel & Wyse (2012), beside the printed and the exact numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zhat.cli.exits import Exit
 from zhat.cli.parsing import command
 from zhat.cli.terminal import say, show, table, width_of
 
-# What a narrow terminal does without; the page and tables.md have everything.
+# Columns that a narrow terminal omits, the first first; the page and tables.md have all.
 SPARE = ("its spread", "spread", "ours true", "true", "reproduced", "with ours")
 
 
@@ -20,9 +20,9 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "reproduce",
-        "Friel & Wyse's review remade: Tables 1 to 4 and Figure 1, beside the printed numbers and the truth",
-        "Run the review's experiments with its own settings and with ours, and write a page that compares them. What is finished "
-        "is kept in the folder, so that a run that was stopped goes on where it was.",
+        "Tables 1 to 4 and Figure 1 of Friel & Wyse (2012), beside the printed and the exact numbers",
+        "Run the experiments of Friel & Wyse (2012) with their settings and with ours, and write a page that compares them. "
+        "Finished parts are kept in the folder, so that an interrupted run continues from there.",
         [
             "zhat reproduce friel-wyse --out friel-wyse --workers 2",
             "zhat reproduce friel-wyse --quick --table 2 --out look",
@@ -31,16 +31,16 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("name", choices=("friel-wyse",))
     parser.add_argument("--table", action="append", choices=("1", "2", "3", "4"), help="only this table; may be given again")
-    parser.add_argument("--figure", action="append", choices=("1",), help="only this figure, which is drawn from Table 2's runs")
+    parser.add_argument("--figure", action="append", choices=("1",), help="only this figure, drawn from the runs of Table 2")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, the same code")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same digits")
-    parser.add_argument("--out", default="friel-wyse", metavar="FOLDER", help="where everything is written (friel-wyse)")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="parts of the work at a time")
+    parser.add_argument("--out", default="friel-wyse", metavar="FOLDER", help="the folder of all output (friel-wyse)")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="parts of the work that run at the same time")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Run what is not finished, print the tables, write the page."""
+    """Run the unfinished parts, print the tables, write the page."""
     from zhat.studies.friel_wyse.page.layout import text_tables
     from zhat.studies.friel_wyse.page.output import write_all
     from zhat.studies.friel_wyse.settings import quick_settings, review_settings

@@ -1,4 +1,4 @@
-"""``zhat schema``: what the JSON of every command looks like, as JSON Schema."""
+"""``zhat schema``: the JSON Schema of a command's ``--json`` output."""
 
 from __future__ import annotations
 
@@ -52,8 +52,6 @@ def schema_of(name: str) -> dict[str, Any]:
 def _read(name: str) -> dict[str, Any]:
     text = resources.files("zhat").joinpath("cli", "schemas", f"{name}.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
-    for other in found.get(
-        "$defs", {}
-    ):  # a file names the others that it holds; they are put in here, so that each is written once
+    for other in found.get("$defs", {}):  # a file names the schemas that it contains; each is written once, in its own file
         found["$defs"][other] = _read(other)
     return found

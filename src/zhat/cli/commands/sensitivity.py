@@ -5,26 +5,24 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import math
 import sys
 from pathlib import Path
 from typing import Any
 
 from zhat.cli.exits import Exit
-from zhat.cli.finding import find_model
+from zhat.cli.finding import find_models
 from zhat.cli.options import add_method, add_output, add_vary, method_from, values_from
 from zhat.cli.parsing import command
 from zhat.cli.terminal import one_line, say, show, table
-from zhat.comparing.sensitivity import Sensitivity, sensitivity
+from zhat.comparing.sensitivity import Sensitivity, finite, sensitivities
 from zhat.errors import BadInput
 from zhat.formatting import with_error
-from zhat.model.model import Model
 from zhat.report.files import KINDS, check_picture_path, new_figure, save_figure
 from zhat.report.pictures.sensitivity_curve import bayes_factor_curve, sensitivity_curve
-from zhat.seeding import Key, check_seed
+from zhat.seeding import check_seed
 
 EXAMPLES = (
-    "zhat sensitivity zoo:pima --vary tau --range 0.001 1 --out tau.svg",
+    "zhat sensitivity zoo:pima --vary tau --range 0.001 1 13 --out tau.svg",
     "zhat sensitivity a.py:linear a.py:quadratic --vary scale --values 0.5 1 2",
 )
 
@@ -34,14 +32,16 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "sensitivity",
-        "the evidence, or a Bayes factor, over a prior's hyperparameter",
-        "How the log evidence moves with one hyperparameter of the prior, from as few runs as reweighting allows; of two models "
-        "also the log Bayes factor of the first against the second.",
+        "log evidence, or a Bayes factor, over a hyperparameter of the prior",
+        "Log evidence over one hyperparameter of the prior, from as few runs as reweighting allows; with two models also the log "
+        "Bayes factor of the first against the second.",
         EXAMPLES,
     )
-    parser.add_argument("targets", nargs="+", metavar="TARGET", help="FILE.py[:name] or zoo:ID; one model, or two")
-    add_vary(parser, "the entry of the model's `hyper` that is moved", required=True)
-    add_method(parser, "for the runs")
+    parser.add_argument(
+        "targets", nargs="+", metavar="[name=]TARGET", help="FILE.py[:name] or zoo:ID; one model, or two for their Bayes factor"
+    )
+    add_vary(parser, "the hyperparameter: an entry of every model's `hyper`", required=True)
+    add_method(parser, "the method of the runs")
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
     parser.add_argument("--out", metavar="PATH", help=f"draw the curve: {', '.join(KINDS)}")
     add_output(parser)
@@ -54,13 +54,12 @@ def run(options: argparse.Namespace) -> Exit:
     values = values_from(options)
     path = None if options.out is None else check_picture_path(options.out)
     seed = check_seed(options.seed)
+    progress = False if options.quiet else None
+    if len(options.targets) > 2:
+        raise BadInput(f"{len(options.targets)} models: give one, or two for their Bayes factor.")
     with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
-        models = _models(options.targets)
-        curves = []
-        for i, model in enumerate(models):
-            own = int(Key(seed).child("sensitivity of", i).generator().integers(2**63))  # independent errors add up
-            progress = False if options.quiet else None
-            curves.append(sensitivity(model, options.vary, values, method, seed=own, progress=progress))
+        models = [model.named(name) for name, model in find_models(options.targets).items()]
+        curves = sensitivities(models, options.vary, values, method, seed=seed, progress=progress)
     if options.json:
         print(json.dumps(plain(curves, seed), indent=2, allow_nan=False))
     if not options.json or not options.quiet:
@@ -75,17 +74,8 @@ def run(options: argparse.Namespace) -> Exit:
     return Exit.SUSPECT if any(curve.suspects for curve in curves) else Exit.OK
 
 
-def _models(targets: list[str]) -> list[Model]:
-    if len(targets) > 2:
-        raise BadInput(f"{len(targets)} models: give one, or two for their Bayes factor.")
-    models = [find_model(target).model for target in targets]
-    if len(models) == 2 and models[0].data_id != models[1].data_id:
-        raise BadInput(f"{targets[0]} and {targets[1]} have different data: evidences can only be compared on the same data.")
-    return models
-
-
 def text(curves: list[Sensitivity]) -> str:
-    """A row a value: every model's log evidence, and of two models the log Bayes factor."""
+    """One row per value: the log evidence of each model, and with two models the log Bayes factor."""
     two = len(curves) == 2
     header = [curves[0].hyperparameter]
     rows = [[f"{value:.6g}"] for value in curves[0].values]
@@ -112,7 +102,7 @@ def text(curves: list[Sensitivity]) -> str:
 
 
 def plain(curves: list[Sensitivity], seed: int) -> dict[str, Any]:
-    """The curves as JSON values; what is not a number is null."""
+    """The curves as JSON values; numbers that are not finite are null."""
     factor = curves[0].against(curves[1]) if len(curves) == 2 else None
     return {
         "format": "zhat sensitivity",
@@ -120,24 +110,10 @@ def plain(curves: list[Sensitivity], seed: int) -> dict[str, Any]:
         "hyperparameter": curves[0].hyperparameter,
         "seed": seed,
         "values": curves[0].values.tolist(),
-        "curves": [
-            {
-                "model": curve.model,
-                "log_evidence": _numbers(curve.log_evidence),
-                "error": _numbers(curve.se),
-                "run_at": curve.run_at.tolist(),
-                "suspects": list(curve.suspects),
-                "n_runs": len(curve.runs),
-            }
-            for curve in curves
-        ],
-        "log_bayes_factor": None if factor is None else _numbers(factor[0]),
-        "log_bayes_factor_error": None if factor is None else _numbers(factor[1]),
+        "curves": [curve.to_dict() for curve in curves],
+        "log_bayes_factor": None if factor is None else finite(factor[0]),
+        "log_bayes_factor_error": None if factor is None else finite(factor[1]),
     }
-
-
-def _numbers(values: Any) -> list[float | None]:
-    return [float(value) if math.isfinite(value) else None for value in values]
 
 
 def _draw(curves: list[Sensitivity], path: Path) -> None:

@@ -1,21 +1,18 @@
-"""``zhat show``: a kept result, read back: the line, the reasons, the diagnostics in words, settings and cost."""
+"""``zhat show``: a kept result: the number, the verdict, the diagnostics in words, settings and cost."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from typing import Any
 
 from zhat.cli.exits import Exit, exit_of
 from zhat.cli.parsing import command
 from zhat.cli.terminal import one_line, printable, show
-from zhat.formatting import with_error
-from zhat.report.page.recipe import command_line, written
-from zhat.report.page.words import why_trust
-from zhat.results.codec import to_plain
+from zhat.report.described import described
+from zhat.report.page.recipe import command_line
 from zhat.results.estimate import Evidence
-from zhat.results.storage import document
+from zhat.results.storage import json_of
 
 
 def add(commands: Any) -> None:
@@ -24,7 +21,7 @@ def add(commands: Any) -> None:
         commands,
         "show",
         "a kept result, explained",
-        "Show a result that was kept: the number, the verdict and why, diagnostics, settings, cost, how to repeat it.",
+        "Show a kept result: the number, the verdict and its reasons, diagnostics, settings, cost, how to repeat it.",
         ["zhat show run.json", "zhat show run.json --json"],
     )
     parser.add_argument("result", metavar="RESULT", help="a .json file of `estimate --save`")
@@ -33,29 +30,12 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Load and explain; the exit code tells the verdict, as when it was run."""
+    """Load and explain; the exit code is that of the run's verdict."""
     result = Evidence.load(options.result)
     if options.json:
-        plain, _ = to_plain(replace(result, record=None))
-        sys.stdout.write(document(plain))
+        sys.stdout.write(json_of(result))
     else:
         show(described(result))
         print(f"\nagain: {printable(command_line(result))}")  # not folded, so that it can be copied
-        show(f"whom to cite: zhat cite {one_line(options.result)}")
+        show(f"citations: zhat cite {one_line(options.result)}")
     return exit_of(result)
-
-
-def described(result: Evidence) -> str:
-    """All that a result says of itself."""
-    lines = [
-        result.explain(),
-        "",
-        f"model     {result.model}, {result.n_dimensions} parameters, data {result.data_id or 'its own'}",
-    ]
-    lines.append(f"settings  {written(result.settings)}")
-    lines.append(f"versions  {', '.join(f'{name} {number}' for name, number in result.versions.items())}")
-    lines += ["", *why_trust(result)]
-    if len(result.repeats) > 1:
-        shown = [with_error(run.log_evidence, run.log_evidence_se) for run in result.repeats]
-        lines += ["", "runs: " + ", ".join(shown)]
-    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""``zhat study``: what the library shows of itself on the review's small examples."""
+"""``zhat study``: the methods on the small examples of Friel & Wyse (2012)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zhat.cli.exits import Exit
 from zhat.cli.parsing import command
 from zhat.cli.terminal import say, show, table, width_of
 
-# What a narrow terminal does without, in whichever table it is.
+# Columns that a narrow terminal omits, the first first.
 SPARE = ("likelihoods", "its verdict", "in errors", "models averaged", "seconds", "sd over splits", "best model", "off by")
 
 
@@ -22,8 +22,8 @@ def add(commands: Any) -> None:
     parser = command(
         commands,
         "study",
-        "what the library shows of itself on the review's small examples",
-        "What the library shows of itself on the examples of Friel & Wyse's review.",
+        "the methods on the small examples of Friel & Wyse (2012)",
+        "Run the methods on the small examples of Friel & Wyse (2012), beside exact or published values.",
         ["zhat study running-example --out pictures", "zhat study table-1", "zhat study pima-splits"],
         exits=False,
     )
@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
         "(minutes)",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same digits")
-    parser.add_argument("--sample-seed", type=int, default=0, metavar="N", help="of the simulated sample of Table 1")
+    parser.add_argument("--sample-seed", type=int, default=0, metavar="N", help="seed of the simulated sample of Table 1")
     parser.add_argument("--out", metavar="FOLDER", help="draw pictures into this folder")
     parser.add_argument("--splits", type=int, default=20, metavar="N", help="random splits of the Pima data")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Print the table, draw the pictures if a folder was named."""
+    """Print the table, draw the pictures where a folder is given."""
     if options.name == "table-1":
         from zhat.studies import table_one
 
@@ -57,14 +57,14 @@ def run(options: argparse.Namespace) -> Exit:
         from zhat.studies import bayes_factors
 
         cells = [row.cells() for row in bayes_factors.run_all(options.seed, say)]
-        _print(options, "Bayes factors of the review by several methods", bayes_factors.HEADER, cells)
+        _print(options, "Bayes factors of Friel & Wyse (2012) by several methods", bayes_factors.HEADER, cells)
         return Exit.OK
     if options.name == "pima-splits":
         return _pima_splits(options)
     from zhat.studies import running_example
 
     study = running_example.run_all(options.seed)
-    title = f"Running example of the review: exact log evidence {study.exact:.8f}"
+    title = f"Running example of Friel & Wyse (2012): exact log evidence {study.exact:.8f}"
     _print(options, title, running_example.HEADER, study.rows)
     if options.out:
         for path in running_example.draw(study, Path(options.out)):

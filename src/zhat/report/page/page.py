@@ -86,7 +86,8 @@ def report_page(
 ) -> str:
     """The page as text."""
     others = _opinions(comparison, second_opinions)
-    curves = [] if sensitivity is None else list(sensitivity) if isinstance(sensitivity, Sequence) else [sensitivity]
+    more = [] if sensitivity is None else list(sensitivity) if isinstance(sensitivity, Sequence) else [sensitivity]
+    curves = [*comparison.curves, *more]
     asked = question or "Which of these models do the data support, and by how much?"
     sections: list[tuple[str, str, list[Child]]] = [
         ("models", "The models", models(comparison)),
@@ -146,7 +147,7 @@ def _version(comparison: Comparison) -> str:
 
 
 def _opinions(comparison: Comparison, second_opinions: Opinions | None) -> dict[str, list[Evidence]]:
-    found: dict[str, list[Evidence]] = {}
+    found = {name: [check] for name, check in comparison.checks.items()}
     for name, given in (second_opinions or {}).items():
         if name not in comparison.evidences:
             raise BadInput(
@@ -158,5 +159,5 @@ def _opinions(comparison: Comparison, second_opinions: Opinions | None) -> dict[
                 raise BadType(f"second_opinions[{name!r}] holds a {type(item).__name__}: give an Evidence.")
             if item.data_id != comparison.evidences[name].data_id:
                 raise BadInput(f"second_opinions[{name!r}] was fitted to other data ({item.data_id}).")
-        found[name] = items
+        found[name] = [*found.get(name, []), *items]
     return found

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from zhat.comparing.agreement import Agreement
 from zhat.formatting import with_error
 from zhat.results.estimate import Evidence, Kind
 
@@ -23,25 +24,13 @@ def why_trust(result: Evidence) -> list[str]:
 
 
 def agreement(first: Evidence, second: Evidence) -> str:
-    """How far two evidences of one model are apart, in their errors."""
-    apart = second.log_evidence - first.log_evidence
-    number = with_error(second.log_evidence, second.error)
-    begin = f"{second.method} (seed {second.seed}) gives {number}, {apart:+.3g} from {first.method}"
-    if first.error is None or second.error is None:
-        return f"{begin}; one of the two has no error, so how much that is cannot be said."
-    both = math.hypot(first.error, second.error)
-    if both == 0.0:
-        return f"{begin}."
-    z = apart / both
-    words = "they agree" if abs(z) < 2.0 else "they are rather far apart" if abs(z) < 3.0 else "they disagree: trust neither"
-    return f"{begin}, which is {abs(z):.1f} of their joint error of {both:.2g}: {words}."
+    """By how many joint standard errors two evidences of one model differ."""
+    return str(Agreement(first, second))
 
 
 def disagree(first: Evidence, second: Evidence) -> bool:
-    """Whether two evidences of one model are more than three joint errors apart."""
-    if first.error is None or second.error is None:
-        return False
-    return abs(first.log_evidence - second.log_evidence) > 3.0 * math.hypot(first.error, second.error)
+    """Whether two evidences of one model differ by more than three joint standard errors."""
+    return Agreement(first, second).disagrees
 
 
 def _of_repeats(result: Evidence) -> list[str]:

@@ -1,4 +1,4 @@
-"""Where work is done: in this process, in local processes, on a cluster, or wherever the caller's executor does it."""
+"""Where runs are made: in this process, in local processes, on a Dask cluster, or on the caller's own executor."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ DASK = "dask://"
 
 @contextmanager
 def opened(executor: Executor | str | None, workers: int | None) -> Iterator[Executor | None]:
-    """The executor that was meant; None for this process. What is opened here is closed here, the caller's own stays open.
+    """The executor of these arguments; None for this process. One that is opened here is closed here; the caller's stays open.
 
     Parameters
     ----------
     executor : Executor, "dask://host:port", or None
     workers : int or None
-        So many local processes; excludes `executor`.
+        Number of local processes; excludes `executor`.
     """
     if executor is not None and workers is not None:
-        raise BadInput("give executor=... or workers=..., not both: an executor knows its own workers.")
+        raise BadInput("give executor=... or workers=..., not both: an executor has workers of its own.")
     if workers is not None:
         pool = LocalPool(workers)
         try:
             yield pool
         except BaseException:
-            pool.kill()  # nobody will ask for what is still running
+            pool.kill()  # the results of running tasks are no longer needed
             raise
         pool.shutdown()
     elif isinstance(executor, str):

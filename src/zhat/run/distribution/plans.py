@@ -1,8 +1,8 @@
-"""Plans: work that goes on with what came of its first part, many of them at once.
+"""Plans: work in several steps, where a later step depends on the results of an earlier one; many plans at once.
 
-A plan is a generator that yields lists of tasks, receives their results in the same order, and returns what it was made for. One
-after the other in this process, or all together over an executor, the plans see the same results: tasks carry their seeds, and
-results are put in their places, whenever they arrive.
+A plan is a generator that yields lists of tasks, receives their results in the same order, and returns its answer. Whether the
+plans run one after the other in this process or all together on an executor, they receive the same results: tasks carry their
+seeds, and results are ordered by task, not by arrival.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Plan = Generator[list[Task], list[Any], T]
 
 
 def carry_out(plans: Sequence[Plan[T]], executor: Executor | None = None, progress: bool | None = None) -> list[T]:
-    """What the plans return, in their order."""
+    """The answers of the plans, in their order."""
     if executor is None:
         return [_here(plan) for plan in plans]
     return _Dispatcher(plans, executor, progress).run()
@@ -35,7 +35,7 @@ def _here(plan: Plan[T]) -> T:
 
 
 class _Dispatcher:
-    """Keeps count of which task of which plan is where."""
+    """Submits the tasks of all plans and returns each result to its plan."""
 
     def __init__(self, plans: Sequence[Plan[Any]], executor: Executor, progress: bool | None) -> None:
         self._plans = plans
@@ -64,7 +64,7 @@ class _Dispatcher:
                 self._loop.tick(f"{done} done, {len(self._places)} to go")
         except KeyboardInterrupt:
             asked = done + len(self._places)
-            raise KeyboardInterrupt(f"with {done} of {asked} runs done; what workers were at is lost") from None
+            raise KeyboardInterrupt(f"with {done} of {asked} runs done; the runs in progress are lost") from None
         finally:
             self._loop.done()
             for future in self._places:
@@ -78,7 +78,7 @@ class _Dispatcher:
             self._answers[i] = end.value
 
     def _begin(self, tasks: dict[int, list[Task]]) -> None:
-        """Pack the tasks of all these plans together, so that functions which they share are written down once."""
+        """Pack the tasks of all these plans together, so that functions which they share are serialised once."""
         packed = iter(parcels(task for some in tasks.values() for task in some))
         for i, some in tasks.items():
             self._results[i] = [None] * len(some)

@@ -1,11 +1,11 @@
-"""A pool of local processes that survives the death of any of them.
+"""A pool of local processes that survives the loss of any of them.
 
-Python's own `ProcessPoolExecutor` gives up everything when one worker is killed (out of memory, most often), and its
-`multiprocessing.Pool` waits for ever. Here every worker is a process with a pipe of its own and a thread that feeds it one task
-at a time: when the process dies, exactly one task is lost and it is known which, a new process takes the place and the task is
-done again. A task under which three processes have died is given up, with a sentence; the others go on.
+Python's `ProcessPoolExecutor` fails as a whole when one worker is killed (most often for lack of memory), and its
+`multiprocessing.Pool` waits for ever. Here every worker is a process with its own pipe and a thread that feeds it one task at a
+time: when the process ends, exactly one task is lost, a new process replaces it and the task is repeated. A task that has lost
+three processes fails with a sentence; the others continue.
 
-Processes are spawned, not forked: JAX has threads, which a fork would copy in the middle of whatever they hold.
+Processes are spawned, not forked: JAX has threads, and a fork would copy their locks in an undefined state.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from typing import Any
 
 from zhat.errors import BadInput, BadType, WorkerLost
 
-# Processes that one task may bring down before it is given up.
+# Processes that one task may lose before it fails.
 MAX_DEATHS = 3
-# Seconds that a worker is given to end by itself.
+# Seconds that a worker has to end by itself.
 PATIENCE = 5.0
 
 
@@ -40,11 +40,11 @@ class _Job:
 
 
 class LocalPool(Executor):
-    """So many processes on this machine; an executor like any other, for one call or for many.
+    """Processes on this machine; an executor like any other, for one call or for many.
 
         with LocalPool(4) as pool:
             compare(models, executor=pool)
-            evidence(model, repeats=20, executor=pool)      # the same workers, which know the models by now
+            evidence(model, repeats=20, executor=pool)      # the same workers, with the models already compiled
 
     Workers start when there is work for them.
     """
@@ -53,7 +53,7 @@ class LocalPool(Executor):
         if isinstance(workers, bool) or not isinstance(workers, int):
             raise BadType(f"workers is a {type(workers).__name__}: give the number of processes.")
         if workers < 1:
-            raise BadInput(f"workers={workers}: there must be one at least.")
+            raise BadInput(f"workers={workers}: give at least 1.")
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             raise BadInput(_GUARD)
         self.workers = workers
@@ -65,7 +65,7 @@ class LocalPool(Executor):
         self._killed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Queue a call; its function and arguments must be such as plain pickling takes."""
+        """Queue a call; its function and arguments must be picklable."""
         future: Future[Any] = Future()
         with self._lock:
             if self._closed:
@@ -79,11 +79,11 @@ class LocalPool(Executor):
 
     @property
     def process_ids(self) -> list[int]:
-        """Of the workers that are alive."""
+        """Process ids of the running workers."""
         return [process.pid for process in list(self._processes.values()) if process.is_alive()]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work; what was queued is done, unless it is to be cancelled."""
+        """Accept no more work; queued calls are finished, or cancelled with `cancel_futures`."""
         with self._lock:
             self._closed = True
             if cancel_futures:
@@ -116,7 +116,9 @@ class LocalPool(Executor):
             exits: list[str] = []
             while True:
                 try:
-                    if worker is None or not worker.process.is_alive():  # one that died idle: not this task's doing
+                    if (
+                        worker is None or not worker.process.is_alive()
+                    ):  # it ended while idle, which does not count against this task
                         worker = _Worker()
                         self._processes[place] = worker.process
                         if self._killed:  # while this one was starting
@@ -128,7 +130,7 @@ class LocalPool(Executor):
                     if len(exits) < MAX_DEATHS and not self._killed:
                         continue
                     job.future.set_exception(WorkerLost(_given_up(exits)))
-                except BaseException as error:  # whatever it is, who waits for the future must hear of it, or waits for ever
+                except BaseException as error:  # every exception goes to the future, or its reader would wait for ever
                     job.future.set_exception(error)
                 break
         if worker is not None:
@@ -136,7 +138,7 @@ class LocalPool(Executor):
 
 
 class _Died(Exception):
-    """A worker process has ended without an answer; the message says how."""
+    """A worker process ended without a result; the message says how."""
 
 
 class _Worker:
@@ -146,7 +148,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_live, args=(theirs,), daemon=True)
-        with _deaf_to_interrupts():
+        with _interrupts_blocked():
             self.process.start()
         theirs.close()
         self._receive(starting=True)
@@ -169,7 +171,7 @@ class _Worker:
             self.process.join()
 
     def _receive(self, starting: bool = False) -> Any:
-        # The pipe alone would not do: a process that this one has forked meanwhile may hold its other end open.
+        # Not the pipe alone: a process forked from this one meanwhile may hold its other end open.
         ready = wait([self.connection, self.process.sentinel])
         if self.connection in ready:
             with contextlib.suppress(EOFError, ConnectionResetError):
@@ -188,16 +190,16 @@ class _Worker:
 
 
 @contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Ctrl-C goes to all processes of a terminal, but is for the one who started them.
+def _interrupts_blocked() -> Iterator[None]:
+    """Ctrl-C reaches all processes of a terminal; workers are to ignore it.
 
-    A process inherits what is blocked, so a worker does not hear it from its first moment on, when it is still importing; what
-    comes meanwhile reaches this process afterwards.
+    A process inherits the blocked signals, so a worker ignores interrupts from its start, while it is still importing. An
+    interrupt that arrives meanwhile reaches this process afterwards.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows; there `_live` alone has to do
+    if not hasattr(signal, "pthread_sigmask"):  # Windows: `_live` alone ignores them there
         yield
         return
-    resource_tracker.ensure_running()  # when Python starts this helper of its own, it lets interrupts through again
+    resource_tracker.ensure_running()  # starting this helper of Python later would unblock interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -206,7 +208,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def _live(connection: Connection) -> None:
-    """The life of a worker: one call after the other, until the pipe is closed."""
+    """The loop of a worker: one call after the other, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     connection.send("ready")
@@ -226,12 +228,12 @@ def _live(connection: Connection) -> None:
             connection.send(answer)
         except (BrokenPipeError, OSError):
             return
-        except Exception as error:  # an answer that cannot be sent is an answer too
+        except Exception as error:  # a result that cannot be serialised is reported as an error
             connection.send((False, RuntimeError(f"a worker's answer cannot be sent back: {error}")))
 
 
 def _end_with_parent() -> None:
-    """A worker in the middle of a long likelihood does not read its pipe, and would go on for nobody."""
+    """End with the parent process: a worker inside a long likelihood does not read its pipe and would run on."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

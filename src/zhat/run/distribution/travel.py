@@ -1,13 +1,13 @@
-"""How a piece of work travels to another process: functions by value, numbers as they are, and a worker that remembers.
+"""How a task reaches another process: functions by value, numbers as they are, and a worker that keeps what it compiled.
 
-A model is functions (often lambdas and closures, which plain pickling refuses) and arrays. The functions are written down once
-by cloudpickle and sent with their digest; the worker builds them once and keeps them under that digest, together with all that is
-compiled for them, so that two hundred data sets for one model are compiled for once in every worker. What travels exists in
-memory only, between a user and workers that the user has started; nothing of it is ever read from a file.
+A model is functions (often lambdas and closures, which plain pickling refuses) and arrays. The functions are serialised once by
+cloudpickle and sent with their digest; the worker rebuilds them once and keeps them under that digest, with everything compiled
+for them, so that two hundred data sets for one model are compiled once in every worker. The bytes exist in memory only, between
+a user and workers that the user has started; they are never read from a file.
 
-*The same digits everywhere.* A task carries its seed, and what it computes depends on nothing else. Libraries of other versions
-could round otherwise, so a worker that has them refuses. JAX arrays inside of functions are unpacked with 64 bits, or a worker
-would halve the precision of a user who has switched them on.
+*The same digits everywhere.* A task carries its seed, and its result depends on nothing else. Other versions of the libraries
+may round differently, so a worker that has them refuses. JAX arrays inside functions are unpacked with 64 bits, so that a worker
+keeps the precision of a user who has switched them on.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ import jax
 from zhat.errors import BadInput, ZhatError
 from zhat.model.model import Core, Model
 
-# Models whose functions a worker keeps; the one longest unused goes first.
+# Models whose functions a worker keeps; the least recently used one is dropped first.
 KEPT = 32
 PACKAGES = ("zhat", "jax", "jaxlib", "numpy", "numpyro", "scipy")
 
 
 @dataclass(frozen=True)
 class Task:
-    """``function(model, *arguments)``, where the function stands at the top of one of our modules."""
+    """``function(model, *arguments)``, where the function is defined at the top of one of our modules."""
 
     function: Callable[..., Any]
     model: Model
     arguments: tuple[Any, ...] = ()
 
     def here(self) -> Any:
-        """Do it in this process."""
+        """Run it in this process."""
         return self.function(self.model, *self.arguments)
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A task as bytes, which every executor can send."""
+    """A task as bytes, for any executor."""
 
     code: bytes  # the model's functions
     digest: str
@@ -58,7 +58,7 @@ class Parcel:
 
 
 def parcels(tasks: Iterable[Task]) -> list[Parcel]:
-    """Pack tasks; the functions of models that share them are written down once."""
+    """Pack tasks; functions that several models share are serialised once."""
     written: dict[tuple[int, ...], tuple[bytes, str]] = {}
     packed = []
     for task in tasks:
@@ -75,10 +75,10 @@ def parcels(tasks: Iterable[Task]) -> list[Parcel]:
 
 
 def work(parcel: Parcel) -> bytes:
-    """On the worker: unpack, do it, and pack what came of it, an exception included."""
+    """On the worker: unpack the task, run it, and pack its result or exception."""
     try:
         answer: tuple[str, Any] = ("done", _unpacked(parcel).here())
-    except Exception as error:  # of the user's model, most often: to be raised again where it was asked for
+    except Exception as error:  # most often of the user's model; raised again in the calling process
         error.add_note("on a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
         answer = ("raised", _sendable(error))
     return cloudpickle.dumps(answer)
@@ -94,7 +94,7 @@ def opened(answer: bytes) -> Any:
 
 @cache
 def versions() -> tuple[str, ...]:
-    """Of all that digits can depend on."""
+    """Versions of everything that digits can depend on."""
     found = [f"python {'.'.join(platform.python_version_tuple()[:2])}"]
     for package in PACKAGES:
         try:
@@ -108,7 +108,7 @@ def versions() -> tuple[str, ...]:
 
 
 def _taken_apart(functions: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Without what is compiled, which cannot travel."""
+    """Without compiled functions, which cannot be serialised."""
     core, *rest = functions
     return (core.log_likelihood, core.space, core.black_box, core.batched, core.pack), *rest
 
@@ -116,10 +116,10 @@ def _taken_apart(functions: tuple[Any, ...]) -> tuple[Any, ...]:
 def _packed(value: Any, name: str) -> bytes:
     try:
         return bytes(cloudpickle.dumps(value))
-    except Exception as error:  # whatever an object says when it cannot be written down
+    except Exception as error:  # any exception that an object raises when it is serialised
         raise BadInput(
-            f"model {name!r} cannot travel to a worker: {error}. Something that its functions hold (an open file, a lock, a "
-            "connection) belongs to this process; make it inside of the function, or run without workers."
+            f"model {name!r} cannot be sent to a worker: {error}. Its functions hold an object of this process (an open file, a "
+            "lock, a connection); create it inside the function, or run without workers."
         ) from error
 
 
@@ -172,9 +172,9 @@ def _loaded(content: bytes) -> Any:
 
 
 def _sendable(error: Exception) -> Exception:
-    """The exception itself, if it survives the way."""
+    """The exception itself if it can be serialised, else one with its text."""
     try:
         cloudpickle.loads(cloudpickle.dumps(error))
-    except Exception:  # an exception's own way of being packed is its author's, and may fail in any way
+    except Exception:  # the pickling of an exception may fail in any way
         return ZhatError(f"{type(error).__name__} on a worker: {error}\n" + "\n".join(getattr(error, "__notes__", ())))
     return error

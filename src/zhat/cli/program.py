@@ -1,4 +1,4 @@
-"""``zhat``: one file a command; this one gathers them and turns whatever happens into a sentence and an exit code.
+"""``zhat``: gathers the commands, one a file, and turns every outcome into a sentence and an exit code.
 
 A command's file has `add`, which declares its arguments, and `run`, which returns the exit code.
 """
@@ -31,6 +31,7 @@ from zhat.cli.exits import EPILOG, Exit
 from zhat.cli.parsing import Parser
 from zhat.cli.terminal import printable, say
 from zhat.errors import ZhatError
+from zhat.results.storage import library_version
 
 # In the order of the help.
 COMMANDS = (estimate, compare, average, sensitivity, show, cite, methods, demo, study, reproduce, schema, completion)
@@ -39,7 +40,7 @@ COMMANDS = (estimate, compare, average, sensitivity, show, cite, methods, demo, 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal without ± should print something else, not stop
+        if hasattr(stream, "reconfigure"):  # an encoding without ± replaces it instead of raising
             stream.reconfigure(errors="replace")
     root = parser()
     options, unknown = root.parse_known_args(arguments)
@@ -61,9 +62,10 @@ def parser() -> Parser:
     """All commands with their arguments."""
     found = Parser(
         prog="zhat",
-        description="How strongly do the data support a model? Bayesian evidence with honest errors.",
-        epilog=f"`zhat COMMAND --help` has examples.\n\n{EPILOG}",
+        description="How strongly do the data support a model? Bayesian model evidence with standard errors and verdicts.",
+        epilog=f"`zhat COMMAND --help` shows examples.\n\n{EPILOG}",
     )
+    found.add_argument("--version", action="version", version=f"zhat {library_version()}")
     commands = found.add_subparsers(dest="command", metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
@@ -75,23 +77,25 @@ def _run(options: argparse.Namespace) -> Exit:
         code: Exit = options.run(options)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # the reader, such as head, has seen enough; the interpreter must not try to flush again
+    except BrokenPipeError:  # the reader, such as head, has ended; the interpreter must not flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except ZhatError as error:
         say(f"zhat: {error}")
         return Exit.BAD_INPUT if isinstance(error, ValueError | TypeError) else Exit.FAILED
-    except Exception as error:  # of the user's model, which may raise anything: shown whole, since its author needs the lines
-        if isinstance(error, OSError) and not hasattr(error, "__notes__"):  # a file of ours; what a likelihood raises has a note
+    except Exception as error:  # most often of the user's model, which may raise anything: its author needs the traceback
+        if isinstance(error, OSError) and not hasattr(
+            error, "__notes__"
+        ):  # one of our files; an error of a likelihood has a note
             say(f"zhat: {error}")
             return Exit.BAD_INPUT
         print(printable(traceback.format_exc()), file=sys.stderr)
-        say("zhat: the run ended with the error above; if that is not your model's, it is ours.")
+        say("zhat: the run ended with the error above; if it does not come from your model, please report it as a bug of zhat.")
         return Exit.FAILED
 
 
 def _leave(code: Exit) -> NoReturn:
-    """End at once: a compilation that Ctrl-C broke off lives on in threads, and the interpreter's own way out crashes on them."""
+    """End at once: an interrupted compilation still runs in threads, and the interpreter's normal exit crashes on them."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()

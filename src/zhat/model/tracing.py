@@ -1,0 +1,65 @@
+"""Whether JAX can trace a log likelihood, and what it returns: checked on shapes, before anything is compiled."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from zhat.errors import BadType, ShapeError
+from zhat.model.data import largest_array
+from zhat.model.values import check_value_type, not_one_value
+
+if TYPE_CHECKING:
+    from zhat.model.model import Model
+
+
+def check_traceable(model: Model) -> None:
+    """Trace the likelihood on shapes only; what JAX would report in a traceback becomes a sentence."""
+    core = model.core
+    returned: list[Any] = []
+
+    def one_point(key: jax.Array, data: Any, hyper: Any) -> Any:
+        u = core.space.sample_prior(key, data, hyper)
+        value = core.log_likelihood(core.space.constrain(u, data, hyper)[0], data, hyper)
+        returned.append(type(value).__name__)
+        return value
+
+    with jax.enable_x64(True):
+        try:
+            program, out = jax.make_jaxpr(one_point, return_shape=True)(jax.random.key(0), model.data, model.hyper)
+            core.largest_array = largest_array(program)
+        except (
+            jax.errors.TracerArrayConversionError,
+            jax.errors.TracerBoolConversionError,
+            jax.errors.ConcretizationTypeError,
+            jax.errors.TracerIntegerConversionError,
+        ) as error:
+            raise BadType(
+                "log_likelihood cannot be traced by JAX (it uses NumPy or Python branches on parameter values): "
+                "write it with jax.numpy, or give it to zhat.Model.black_box(...), which needs no tracing."
+            ) from error
+        except TypeError as error:
+            if returned:
+                raise BadType(f"log_likelihood returned a {returned[0]}: it must return one number.") from error
+            raise _argument_help(model, error) from error
+    if out is None:
+        raise BadType("log_likelihood returned None: is its return statement missing?")
+    if not hasattr(out, "shape"):
+        raise BadType(f"log_likelihood returned a {type(out).__name__}: it must return one number.")
+    check_value_type(np.dtype(out.dtype))
+    if out.shape not in ((), (1,)):
+        raise ShapeError(not_one_value(out.shape))
+
+
+def _argument_help(model: Model, error: TypeError) -> Exception:
+    """A sentence with the call that is made, where the signature does not take it; else the error itself."""
+    expected = 1 if model.data is None else 2
+    try:
+        inspect.signature(model.log_likelihood).bind(*range(expected))
+    except TypeError:
+        called = "log_likelihood(params)" if expected == 1 else "log_likelihood(params, data)"
+        return BadType(f"log_likelihood is called as {called} here, which its signature does not take: {error}")
+    return error

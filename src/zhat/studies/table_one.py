@@ -1,6 +1,6 @@
-"""Table 1 of the review: the exact log evidence falls as the prior of the mean widens; the harmonic mean hardly notices.
+"""Table 1 of Friel & Wyse (2012): the exact log evidence falls as the prior of the mean widens; the harmonic mean hardly notices.
 
-Normal observations with a normal-gamma prior whose tau0 makes the prior of the mean wide (small tau0) or tight. The review's
+Normal observations with a normal-gamma prior whose tau0 makes the prior of the mean wide (small tau0) or tight. The paper's
 sample is lost; any simulated one shows the same: the exact value moves by 0.5 log(tau0 / (tau0 + n)) and a term of the fit, the
 harmonic mean of the likelihoods stays where the likelihoods of the posterior are. Its weights' variance is infinite, and the
 result says so.
@@ -22,7 +22,7 @@ HEADER = ("tau0", "exact", "harmonic mean", "off by", "Pareto k", "its verdict",
 
 @dataclass(frozen=True)
 class Row:
-    """One column of the review's table."""
+    """One column of the paper's table."""
 
     tau0: float
     exact: float

@@ -19,7 +19,7 @@ TAGS = frozenset(
         "plateau",
         "stress",
         "conditionals",
-        "review",
+        "friel-wyse",
     }
 )
 

@@ -193,7 +193,7 @@ def citations(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> l
     known = [key for key in dict.fromkeys(keys) if key in entries()]
     return [
         tag("ul", *(tag("li", tag("b", method), f": {', '.join(cites)}") for method, cites in by_method.items())),
-        tag("p", "As BibTeX, with the scales and the review of Friel & Wyse (2012):"),
+        tag("p", "As BibTeX, with the scales and the paper of Friel & Wyse (2012):"),
         tag("pre", bibtex(known)),
     ]
 
@@ -251,7 +251,7 @@ def again(comparison: Comparison) -> list[Child]:
     ]
     pooled = [name for name, e in comparison.evidences.items() if was_pooled(e)]
     if pooled:
-        said = f"These lines reproduce the first round of {', '.join(pooled)}; further rounds were added until the comparison was decided, by "
+        said = f"These lines reproduce the first round of {', '.join(pooled)}; further rounds were added by "
         call = tag("code", 'zhat.compare(models, until="decided", seed=...)')
         parts.append(tag("p", said, call, " with the seed of that call."))
     return parts

@@ -1,4 +1,4 @@
-"""The review's benchmark: reversible jump between the two Pima models, and a long run over all 128 subsets of covariates.
+"""The benchmark of Friel & Wyse (2012): reversible jump between two Pima models, and a long run over all 128 subsets.
 
 "A reduced reversible jump run restricting to jumps only between these two models. The prior probabilities of the models were
 adjusted to allow for very frequent jumps (about 29%)." Here `jump` evens out the models by pilot runs, which does the same, and

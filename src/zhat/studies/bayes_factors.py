@@ -1,6 +1,6 @@
 """The Bayes factors of Friel & Wyse (2012) by several methods, beside known values: pine in three forms, Pima in two.
 
-A Bayes factor to one per cent asks for a log evidence to a few thousandths, which is more than defaults give: the settings below
+A Bayes factor to one per cent needs a log evidence to a few thousandths, which is more than defaults give: the settings below
 were chosen by the errors that runs report, not by how near they came. Every evidence has a seed of its own, so errors add up as
 independent ones do.
 """

@@ -1,8 +1,8 @@
 """The demonstration: two questions of Friel & Wyse (2012) whose answers are known.
 
 Radiata pine (section 4.1): which density predicts the strength of timber? Both evidences are exact. Pima (section 4.2): does age
-help to predict diabetes? The evidences are known to 0.0003. A newcomer sees at once how far the estimate is from the truth, and
-whether the error it reports is an honest one.
+help to predict diabetes? The evidences are known to 0.0003. The page shows how far the estimate is from the truth, and
+whether its standard error is right.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Table 1 of Friel & Wyse (2012): the exact log evidence falls as the prior of the mean widens; the harmonic mean hardly notices.
+"""Table 1 of Friel & Wyse (2012): the exact log evidence falls as the prior of the mean widens; the harmonic mean hardly changes.
 
 Normal observations with a normal-gamma prior whose tau0 makes the prior of the mean wide (small tau0) or tight. The paper's
 sample is lost; any simulated one shows the same: the exact value moves by 0.5 log(tau0 / (tau0 + n)) and a term of the fit, the
-harmonic mean of the likelihoods stays where the likelihoods of the posterior are. Its weights' variance is infinite, and the
-result says so.
+harmonic mean of the likelihoods stays where the likelihoods of the posterior are. The variance of its weights is infinite, and
+the result is flagged.
 """
 
 from __future__ import annotations

@@ -52,19 +52,23 @@ def models(comparison: Comparison) -> list[Child]:
             numeric=numeric,
         ),
         tag(
-            "figure",
-            rows_with_intervals(
-                evidences, "Log evidence relative to the most probable model", "log evidence relative to the best model, nats"
+            "div",
+            tag(
+                "figure",
+                rows_with_intervals(
+                    evidences, "Log evidence relative to the most probable model", "log evidence relative to the best model, nats"
+                ),
+                tag(
+                    "figcaption",
+                    f"Log evidence with 95 % interval, relative to the best model. An open circle marks a suspect run.{note}",
+                ),
             ),
             tag(
-                "figcaption",
-                f"Log evidence with 95 % interval, relative to the best model. An open circle marks a suspect run.{note}",
+                "figure",
+                rows_with_intervals(chances, "Posterior probabilities of the models", "posterior probability", (-0.02, 1.02)),
+                tag("figcaption", "Posterior probability, with the interval from the standard errors of the evidences."),
             ),
-        ),
-        tag(
-            "figure",
-            rows_with_intervals(chances, "Posterior probabilities of the models", "posterior probability", (-0.02, 1.02)),
-            tag("figcaption", "Posterior probability, with the interval that follows from the standard errors of the evidences."),
+            class_="figures",
         ),
     ]
 

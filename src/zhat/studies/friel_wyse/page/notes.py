@@ -31,14 +31,14 @@ NOTES = {
     ("1", "exact"): ("The sample is another one, so levels differ; how far the value moves with tau0 does not depend on it."),
     ("1", "harmonic"): (
         "Hardly moves with the prior, because posterior draws hardly do; it is not an estimate of the evidence here. "
-        "Its weights 1/L have infinite variance, so runs differ by more than any error would say."
+        "Its weights 1/L have infinite variance, so runs differ by more than any standard error."
     ),
     ("2", "exact"): (
         "The paper's formula, with its three misprints mended, on the paper's data (row 9 differs from the "
         "published table of Williams 1959; with that table the factor is 7024)."
     ),
     ("2", "laplace"): (
-        "Both evidences are 0.04 low, in the same way, and the ratio does not notice. The paper's coordinates are "
+        "Both evidences are 0.04 low, in the same way, and the ratio is unaffected. The paper's coordinates are "
         "the precision itself, ours its logarithm: the same ratio to seven figures."
     ),
     ("2", "laplace_map"): (
@@ -47,9 +47,9 @@ NOTES = {
         "ours, from 8,000 draws, do)."
     ),
     ("2", "harmonic"): (
-        "Infinite variance: the mean of eighteen runs hangs on whichever run met a bad draw, and 'spread over runs' "
+        "Infinite variance: the mean of eighteen runs depends on the run with the worst draw, and 'spread over runs' "
         "is not a property of the method. Each log evidence is about three nats too high; the ratio hides it. No "
-        "setting mends it."
+        "setting removes it."
     ),
     ("2", "chib"): ("Conjugate, two averages, both nearly constant: the most precise of all here, in the paper and now."),
     ("2", "ais"): ("Unbiased at any length of ladder."),
@@ -58,7 +58,7 @@ NOTES = {
     ("2", "nested"): (
         "The paper does not say how many points it used, nor how many moves. A hundred points and one sweep give "
         "about its spread; perfect moves would need only thirty points to do as badly. With 4,000 points and moves "
-        "that go on until they have forgotten where they began, the spread is what theory says."
+        "that continue until the points have mixed, the spread is the one of theory."
     ),
     ("3", "laplace"): ("Deterministic; 0.02 to 0.03 below the truth, as the posterior is not quite normal."),
     ("3", "laplace_map"): ("The best of 200,000 draws lies a little below the mode."),

@@ -15,17 +15,17 @@ BATCHES = math.sqrt(1.0 / math.log(2.0))
 
 LEAD = (
     "Every table and the figure of Friel & Wyse (2012), computed again with its own settings, beside the published numbers, "
-    "beside the truth, and beside what this library does by itself."
+    "the truth, and the results of this library with its default settings."
 )
 HOW_TO_READ = (
     "Each row answers two questions. Is the printed number what the paper's settings give? Then it is called reproduced: "
-    "our runs with those settings and the printed number are less than three errors apart (z). Is that number right? Then "
-    "it is called true: our mean is less than three of its errors from the truth. A number can be reproduced and not true, "
+    "our runs with those settings and the printed number are less than three standard errors apart (z). Is that number right? Then "
+    "it is called true: our mean is less than three standard errors from the truth. A number can be reproduced and not true, "
     "and the other way round.",
     "“With its settings” is a mean over the runs of the paper's scheme, ± its standard error, and the spread is the standard "
-    "deviation of the runs (what the paper's Table 2 calls S.E.). “With ours” is the same method as this library runs it when "
-    "nothing is said: in Table 2 a mean over eighteen runs, in Tables 3 and 4 a single run with the error that it reports. Where "
-    "a table prints no errors, the scatter of our runs stands in for its own.",
+    "deviation of the runs (what the paper's Table 2 calls S.E.). “With ours” is the same method with this library's "
+    "defaults: in Table 2 a mean over eighteen runs, in Tables 3 and 4 a single run with its standard error. Where a "
+    "table prints no standard errors, the scatter of our runs is used.",
 )
 TABLE_1 = (
     "A hundred normal observations with a normal-gamma prior, whose tau0 makes the prior of the mean wide or tight. The paper's "
@@ -34,7 +34,7 @@ TABLE_1 = (
 )
 TEN_SAMPLES = (
     "Ten simulated samples: how far log evidences move from their value at tau0 = 1. The exact ones follow "
-    "0.5 log(tau0 / (tau0 + 100)) and nearly coincide; harmonic means of a million draws wander about zero."
+    "0.5 log(tau0 / (tau0 + 100)) and nearly coincide; harmonic means of a million draws do not."
 )
 TABLE_2 = (
     "Which density predicts the strength of timber, as it is (model 1) or adjusted for resin (model 2)? The exact Bayes "
@@ -59,7 +59,7 @@ SPEED = (
     "unit is chosen such that 200,000 posterior samples take what the paper says they took."
 )
 COST = (
-    "Parts run at the same time with --workers, so that two processors need half of it. Runs of one method stand side by side "
+    "Parts run at the same time with --workers, so that two processors need half of it. Runs of one method are computed together "
     "in one compiled program. What an evaluation costs is CPU time per likelihood (or gradient); of our own methods, which are "
     "over in seconds, in a second run, when everything is compiled. In small batches, as nested sampling with a hundred points "
     "moves them, it is the time around the likelihood that counts."
@@ -95,7 +95,7 @@ SILENCES = (
     "rows. One in twenty points dies at a time here, not one alone; the prior masses are as well known.",
     "Chib & Jeliazkov: how 200,000 samples are shared among the reduced runs is not stated; here equally.",
     "Power posteriors at t = 0: draws from the prior itself. In section 4.2 a twentieth of every rung is thrown away.",
-    "Runs of one method stand side by side as lanes of one program; none sees another. In section 4.2 there are eight chains, "
+    "Runs of one method are computed together in one program, independently of each other. In section 4.2 there are eight chains, "
     "not five, because eight cost less.",
     "Chib's method for the pine models: the third run of the paper, for the last line parameter, averages a constant and "
     "is left out.",
@@ -103,7 +103,7 @@ SILENCES = (
 
 
 def nested_theory(study: Study) -> str:
-    """What theory says of the spread of nested sampling, beside what is seen."""
+    """The spread of nested sampling in theory and as measured."""
     settings = study.settings.pine
     review, ours = study.parts["table-2/nested"], study.parts["table-2/ours-nested"]
     nats = [float(review.result[f"model {i}"]["information"]) for i in (1, 2)]

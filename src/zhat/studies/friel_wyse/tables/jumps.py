@@ -2,8 +2,8 @@
 
 "A reduced reversible jump run restricting to jumps only between these two models. The prior probabilities of the models were
 adjusted to allow for very frequent jumps (about 29%)." Here `jump` evens out the models by pilot runs, which does the same, and
-jumps to fresh draws of the other model's proposal. Beside the long run stands the enumeration of all models by importance
-sampling, which says who leads without any jumping.
+jumps to fresh draws of the other model's proposal. The long run is compared with the enumeration of all models by importance
+sampling.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from zhat.model.model import Model
 from zhat.sampling.tempering.ladder_settings import LadderChains
 from zhat.zoo.pima import MODEL_1, MODEL_2
 
-HEADER = ("data", "method", "Bayes factor", "error", "known", "off by", "in errors", "seconds", "verdict")
+HEADER = ("data", "method", "Bayes factor", "s.e.", "known", "off by", "in s.e.", "seconds", "verdict")
 
 
 @dataclass(frozen=True)

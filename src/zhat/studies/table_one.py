@@ -17,7 +17,7 @@ from zhat.results.estimate import Evidence
 from zhat.run.estimate import evidence, read
 from zhat.zoo.friel_wyse import TABLE_1_TAU0
 
-HEADER = ("tau0", "exact", "harmonic mean", "off by", "Pareto k", "its verdict", "Chib", "error", "off by")
+HEADER = ("tau0", "exact", "harmonic mean", "off by", "Pareto k", "its verdict", "Chib", "s.e.", "off by")
 
 
 @dataclass(frozen=True)

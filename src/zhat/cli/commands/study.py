@@ -14,7 +14,7 @@ from zhat.cli.parsing import command
 from zhat.cli.terminal import say, show, table, width_of
 
 # What a narrow terminal does without, in whichever table it is.
-SPARE = ("likelihoods", "its verdict", "in errors", "models averaged", "seconds", "sd over splits", "best model", "off by")
+SPARE = ("likelihoods", "its verdict", "in errors", "in s.e.", "models averaged", "seconds", "sd over splits", "best model", "off by")
 
 
 def add(commands: Any) -> None:

@@ -1,4 +1,4 @@
-"""Table 1: the exact log evidence falls as the prior of the mean widens; the harmonic mean of a million draws hardly notices.
+"""Table 1: the exact log evidence falls as the prior of the mean widens; the harmonic mean of a million draws hardly changes.
 
     y_i ~ N(mu, 1/tau),  mu ~ N(0, 1/(tau0 tau)),  tau ~ Ga(0.001, 0.001),  n = 100 simulated from N(0, 1)
 

@@ -12,7 +12,7 @@ PEERS_READY := $(PEERS)/.installed
 .PHONY: help test contract lint demo docs calibrate calibrate-models bench clean
 
 help:
-	@echo "make demo       compare the review's pine and Pima models, write a report of each"
+	@echo "make demo       compare the pine and Pima models of Friel & Wyse (2012), write a report of each"
 	@echo "make test       lint, check types, run the tests"
 	@echo "make contract   every method on every exact model and trap (half an hour)"
 	@echo "make docs       build the documentation into site/"
@@ -33,7 +33,7 @@ lint: $(READY)
 
 demo: $(USABLE)
 	@$(BIN)/zhat demo --out reports
-	@echo "the review's Tables 1 and 2 and its figure, a quick look ('zhat reproduce friel-wyse' does all of it):"
+	@echo "Tables 1 and 2 and Figure 1 of Friel & Wyse (2012), with a tenth of the work ('zhat reproduce friel-wyse' does all of it):"
 	@$(BIN)/zhat reproduce friel-wyse --quick --table 1 --table 2 --out reports/friel-wyse --workers 2
 
 docs: $(READY)

@@ -8,11 +8,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
+import house  # noqa: E402
 import method_pages  # noqa: E402
 
 import zhat  # noqa: E402
 
 method_pages.write_all(HERE / "generated", HERE.parent)
+house.write(HERE / "design.md")
 
 project = "zhat"
 author = "The zhat contributors"

@@ -1,4 +1,4 @@
-"""One page a method, made from what is there already: the docstring of its file, its settings, calibration and traps.
+"""A page for each method, from the docstring of its file, its settings, calibration and traps.
 
 Nothing is written twice: the text is the module's own, the figures are drawn from `calibration/results.csv` and counted from
 `calibration/traps.csv`, and the entries to cite are those of `references.bib`.
@@ -50,7 +50,7 @@ def page(method: type[Method], calibration: Sequence[Row], traps: Sequence[Row])
         lines += ["## On the running example", "", f"![{name} on the running example]({picture})"]
         lines += ["", "[All methods on it](../running_example.md)", ""]
     lines += _calibration(method, calibration) + _traps(traps)
-    lines += ["## Whom to cite", "", "```bibtex", bibtex(method.cites), "```", ""]
+    lines += ["## References", "", "```bibtex", bibtex(method.cites), "```", ""]
     return "\n".join(lines)
 
 
@@ -64,21 +64,20 @@ def _settings(method: type[Method]) -> list[str]:
 
 
 def _calibration(method: type[Method], rows: Sequence[Row]) -> list[str]:
-    lines = ["## How honest its errors are", ""]
+    lines = ["## How its standard errors are calibrated", ""]
     if not rows:
-        return [*lines, "It has no sampling error to calibrate, or refuses itself on most models; the traps tell more.", ""]
+        return [*lines, "It has no standard error to calibrate, or is flagged on most models; see the traps.", ""]
     runs = sum(int(row["runs"]) for row in rows)
     hits = sum(int(row["hits95"]) for row in rows)
     heard = sum(int(row["runs"]) - round(int(row["runs"]) * float(row["flagged"])) for row in rows)
     lines += [
-        f"{runs:,} runs with default settings on {len(rows)} models whose evidence is known: of {heard:,} that showed an error,",
+        f"{runs:,} runs with default settings on {len(rows)} models whose evidence is known: of {heard:,} that showed a standard error,",
         f"{hits:,} ({hits / max(heard, 1):.1%}) had the truth inside their 95 % interval.",
-        "A scale of one means that reported errors are as large as the true ones; below one they are too large, above it too",
-        "small.",
+        "The scale of z is one when the standard errors are right; below one they are too large, above one too small.",
         "",
         f"![calibration of {method.name}]({method.name}.svg)",
         "",
-        "| model | runs | bias | scale of z | in 95 % | in 50 % | median error | flagged | seconds a run |",
+        "| model | runs | bias | scale of z | in 95 % | in 50 % | median s.e. | flagged | seconds a run |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -92,9 +91,9 @@ def _traps(rows: Sequence[Row]) -> list[str]:
         return []
     keys = ("runs", "right", "flagged", "confidently_wrong")
     runs, right, flagged, wrong = (sum(int(row[key]) for row in rows) for key in keys)
-    counts = f"{right} right, {flagged} flagged by the run itself, {wrong} confidently wrong"
-    lines = ["## In the traps", "", f"On {len(rows)} models made to break methods, {runs} runs: {counts}."]
-    lines += ["", "| trap | right | flagged | confidently wrong | reasons given |", "|---|---|---|---|---|"]
+    counts = f"{right} right, {flagged} flagged, {wrong} confidently wrong"
+    lines = ["## In the traps", "", f"{runs} runs on {len(rows)} models that are built to break methods: {counts}."]
+    lines += ["", "| trap | right | flagged | confidently wrong | codes |", "|---|---|---|---|---|"]
     for row in rows:
         cells = [row[key].replace("|", " ") for key in ("trap", "right", "flagged", "confidently_wrong", "reasons")]
         lines.append(f"| {' | '.join(cells)} |")
@@ -126,7 +125,7 @@ def drawing(rows: Sequence[Row]) -> str:
             ends = f'x1="{x(z - noise):.1f}" x2="{x(z + noise):.1f}" y1="{y}" y2="{y}"'
             parts.append(f'<line {ends} stroke="#6aaed6" stroke-width="5"/>')
             parts.append(f'<circle cx="{x(z):.1f}" cy="{y}" r="4" fill="#08519c"/>')
-    words = "root mean square of (estimate - truth) / reported error, with the noise of so many runs"
+    words = "root mean square of (estimate - truth) / standard error, ± 2 standard errors"
     parts.append(f'<text x="{(left + right) / 2}" y="{height - 6}" text-anchor="middle" fill="#1b1f24">{words}</text>')
     return "\n".join([*parts, "</svg>", ""])
 

@@ -1,4 +1,4 @@
-"""Every picture by one import: each takes a result and matplotlib axes, draws, and returns the axes."""
+"""All plots: each function takes a result and matplotlib axes, draws on them, and returns them."""
 
 from zhat.report.pictures.bayes_factor_matrix import bayes_factor_matrix
 from zhat.report.pictures.best_models import best_models

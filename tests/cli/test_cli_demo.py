@@ -25,7 +25,7 @@ def test_the_page_shows_estimate_error_and_truth(capsys, tmp_path):
     for name in ("pine", "pima"):
         page = (tmp_path / "reports" / f"{name}.html").read_text(encoding="utf-8")
         assert f"{name}.html" in out
-        assert "they agree" in page and "Decided, and every run passed" in page
+        assert "they agree" in page and "Decided; every run passed" in page
 
 
 def test_without_an_error_the_page_says_so(monkeypatch):

@@ -1,4 +1,4 @@
-"""The review's Bayes factors: pine within one per cent by four methods, Pima with an error of at most 0.02."""
+"""The Bayes factors of Friel & Wyse (2012): pine within one per cent by four methods, Pima with an error of at most 0.02."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studies that the command line shows: every method on the running example, and the review's Table 1."""
+"""The studies that the command line shows: every method on the running example, and Table 1 of Friel & Wyse (2012)."""
 
 from __future__ import annotations
 

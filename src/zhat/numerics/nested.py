@@ -2,8 +2,8 @@
 
     Z = ∫_0^1 L(X) dX,        X = prior mass where the likelihood exceeds L,
 
-and a run of nested sampling visits rising likelihoods L_1 <= L_2 <= ... at volumes it does not know
-but whose law it knows: with n live points the volume shrinks by a factor t ~ Beta(n, 1), so
+and a run of nested sampling visits rising likelihoods L_1 <= L_2 <= ... at volumes that are unknown
+but whose distribution is known: with n live points the volume shrinks by a factor t ~ Beta(n, 1), so
 E[log t] = -1/n (Skilling 2006). The final live points are taken out one by one without replacement:
 the caller appends them with live numbers n, n-1, ..., 1.
 
@@ -219,11 +219,11 @@ def log_evidence_se(log_likelihoods: ArrayLike, log_x: ArrayLike, n_live: ArrayL
 def insertion_rank_z(ranks: ArrayLike, n_live: ArrayLike) -> float:
     """Are the ranks at which new points enter uniform? The Mann-Whitney score, standard normal if so.
 
-    A point drawn as it should be takes each of the n places among its fellows with probability 1/n.
+    A point drawn as it should be takes each of the n ranks among the live points with probability 1/n.
     Ranks are whole numbers, so their variance is (n² - 1)/12, not n²/12; a test that takes them for
-    continuous raises false alarms on every long run. The score sees ranks that are too low or too
-    high on average, not ones that crowd at both ends. Look at it over the last part of the run as
-    well, because constrained samplers tend to fail late.
+    continuous raises false alarms on every long run. The score detects ranks that are too low or too
+    high on average, not an excess at both ends. Compute it over the last part of the run as well,
+    because constrained samplers tend to fail late.
 
     Parameters
     ----------

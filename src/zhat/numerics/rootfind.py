@@ -1,9 +1,9 @@
 """A root of a monotone function in few evaluations.
 
-Adaptive ladders ask "at which power does the effective sample size fall to half?", and bridge
-sampling asks where a score crosses zero: each question is a root, each evaluation a sum over 10^4 to
+Adaptive ladders need the power at which the effective sample size falls to half, and bridge sampling
+the point where a score crosses zero: each is a root, each evaluation a sum over 10^4 to
 10^5 weights. Bisection needs forty of them. Chandrupatla (1997, *Advances in Engineering Software*
-28) draws the inverse parabola through the last three points, trusts it only where it is certainly
+28) draws the inverse parabola through the last three points, uses it only where it is certainly
 monotone over the bracket, and bisects otherwise: the bracket never opens. For the power at which
 an effective sample size is halved, 5 to 15 evaluations were enough; where that power was 1e-8 of the
 bracket it took 30, and 10 when searched over its logarithm.

@@ -10,11 +10,11 @@ these draws estimate the same log Z:
 
 The last three are exact for any ladder as the draws grow in number; the first has a discretisation error too. Each function
 gives the estimate and, for every draw, its *influence*: to first order the error of the estimate is the sum over rungs of the
-mean influence. So one rule gives the error of all of them, and of their differences, from how the draws came about:
+mean influence. So one rule gives the standard error of all of them, and of their differences, from how the draws came about:
 
 - islands that never met (`independent_islands_se`): the sums of influences over each island are independent;
-- a population that was resampled: rungs share draws as far as the moves have not made them forget (`carried_se`), and share
-  ancestors (`genealogical_se`, which sees modes between which no move goes);
+- a population that was resampled: rungs are correlated as far as the moves have not mixed (`carried_se`), and share ancestors
+  (`genealogical_se`, which includes modes between which no move goes);
 - few chains (`within_rungs_se`): autocorrelation within each rung, rungs taken as independent.
 """
 
@@ -110,7 +110,7 @@ def with_stones_at_ends(betas: ArrayLike, rungs: Rungs, inner: Callable[[FloatAr
     """`inner` over the rungs that are there; what it cannot or should not do at the ends by forward stones.
 
     The first `n_first` steps: near the prior the log likelihood's mean may be enormous, and is infinite where the likelihood can
-    be zero, while a stone asks for neither. The last step: when there are no draws at the last beta.
+    be zero, while a stone needs neither. The last step: when there are no draws at the last beta.
     """
     ladder, n = np.asarray(betas, np.float64), len(rungs)
     start = min(n_first, n)

@@ -1,8 +1,8 @@
-"""Errors of repeated runs, and intervals.
+"""Standard errors of repeated runs, and intervals.
 
-When errors lie: a chain or a population sees only where it has been, and one that has found one of two modes reports a fine
-error. Independent repeats do not share that blindness to the same degree, and their scatter (`combine_repeats`) is the cheapest
-honest error there is. Errors of correlated series are in `numerics.series`.
+When standard errors lie: a run knows only the region that it reached, and a run that found one of two modes reports a small standard
+error. Independent repeats may reach different regions, and their scatter (`combine_repeats`) is the cheapest check. Standard errors
+of correlated series are in `numerics.series`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from zhat.numerics._checks import finite_vector, same_length
 
-# Repeats that scatter by this much more than their own errors allow are not believed: excess
-# scatter points at the implementation (Higson et al. 2019). The factor is our choice; with K = 4 honest
-# runs it strikes 8 % of the time, and costs a wider interval when it does.
+# Where repeats scatter by this much more than their standard errors allow, the scatter is used: excess
+# scatter points at the implementation (Higson et al. 2019). The factor is our choice; with K = 4 calibrated
+# runs it applies 8 % of the time, and then gives a wider interval.
 _EXCESS_RATIO = 1.5
 
 
@@ -42,7 +42,7 @@ class Combined:
     between_sd : float or None
         Standard deviation of the repeats.
     ratio : float or None
-        between_sd over the root mean square of the runs' own errors; about one for honest errors.
+        between_sd over the root mean square of the runs' own errors; about one for calibrated standard errors.
     excess_scatter : bool
         The repeats scatter more than their own errors allow: those errors are not to be believed.
     """
@@ -76,7 +76,7 @@ def combine_repeats(values: ArrayLike, errors: ArrayLike | None = None) -> Combi
     n = estimates.size
     if n == 0 or (n == 1 and errors is None):
         raise ValueError(
-            f"values has {n} entries and no errors: nothing tells how far they can be trusted; repeat the run, or give its error."
+            f"values has {n} entries and no errors: their standard error is unknown; repeat the run, or give its error."
         )
     mean = float(estimates.mean())
     between_sd = between_se = None

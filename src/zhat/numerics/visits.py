@@ -1,6 +1,6 @@
 """From visits to models: odds, averages and their errors, for chains that jump between models.
 
-Chains of a reversible jump sampler stand in model k a share of the time proportional to exp(b_k) Z_k, where b_k is what the
+Chains of a reversible jump sampler spend in model k a share of the time proportional to exp(b_k) Z_k, where b_k is what the
 sampler added to the log density so that it jumps often. The evidences' ratios, and with prior probabilities P_k everything else,
 follow by taking b_k away:
 
@@ -8,7 +8,7 @@ follow by taking b_k away:
 
 *Errors* come from the scatter between chains that are independent of each other: each is a ratio of sums over chains, linearised
 (delta method), with as many degrees of freedom as there are chains less one. They hold whatever the correlation within a chain,
-if chains are long against it; `disagreement` asks that. For two models the same error can be had from the number of switches
+if chains are long against it; `disagreement` tests that. For two models the same standard error follows from the number of switches
 alone, about sqrt(2 / switches) from one of them to the other (`switching_se`).
 """
 
@@ -98,7 +98,9 @@ def hotelling(shares: ArrayLike, expected: ArrayLike) -> tuple[float, int, int, 
     if n <= k + 1:
         raise ValueError(f"shares has {n} rows for {k} features: at least {k + 2} independent rows are needed.")
     still = np.ptp(x, axis=0) == 0.0
-    if still.any():  # a share that never varies (a model of no prior mass) says nothing if it is right, and all if it is wrong
+    if (
+        still.any()
+    ):  # a share that never varies (a model of no prior mass) has no variance: right values agree exactly, any other disagrees
         if np.abs(x[:, still]).max() > 1e-12:
             return math.inf, k, n - k, 0.0
         if still.all():

@@ -1,4 +1,4 @@
-"""Importance weights, and what they tell about themselves.
+"""Importance weights: their mean, its standard error, and the tail index that says whether to trust it.
 
 An evidence by importance sampling is the mean of the weights of N draws,
 
@@ -7,9 +7,9 @@ An evidence by importance sampling is the mean of the weights of N draws,
 and its error by the delta method is the relative error of that mean, sd(w) / (√N mean(w)). Because
 the logarithm is concave, log Ẑ is low by about half the squared error on average.
 
-When it lies: the formula trusts the sample's own variance. With heavy-tailed weights the draws that
-carry the variance have not been seen yet, so mean and error are both too small and agree nicely. The
-tail index k of the largest weights is the alarm: the variance of the mean is finite only for
+When it lies: the formula uses the variance of the sample. With heavy-tailed weights the draws that
+carry the variance may not be in it, so mean and standard error are both too small. The tail index k of
+the largest weights shows it: the variance of the mean is finite only for
 k < 1/2. With N = 1000 log-normal weights the nominal 95 % interval covers 0.94, 0.86 and 0.65 when
 the standard deviation of log w is 1, 2 and 3. No statistic of the weights can see a region that no
 draw has entered.
@@ -160,7 +160,7 @@ def pareto_k(log_weights: ArrayLike, n_drawn: int | None = None) -> float:
     -------
     float
         -inf when the largest weights are all equal: such a tail is bounded. +inf when it cannot be
-        told: all weights zero, or fewer than five distinct steps above the cut, as with less than
+        estimated: all weights zero, or fewer than five distinct steps above the cut, as with less than
         25 draws. Never NaN.
     """
     values = log_weight_vector(log_weights)

@@ -1,4 +1,4 @@
-"""Pictures in files: where they may go, asked before a long run, and how they get there."""
+"""Pictures in files: a check of the path before a long run, and the writing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def new_figure(width: float = 6.4, height: float = 4.0) -> Any:
 
 
 def save_figure(figure: Any, path: Path) -> Path:
-    """Write it, without the date and with names of parts that are not drawn by lot: the same picture is the same file."""
+    """Write it, without the date and with fixed names of parts: the same picture gives the same file."""
     from matplotlib import rc_context
 
     dated = {".svg": "Date", ".pdf": "CreationDate"}.get(path.suffix.lower())

@@ -1,4 +1,4 @@
-"""Results as a notebook shows them: the same words as in a terminal, as small tables."""
+"""HTML of results for notebooks: the text of the terminal, as small tables."""
 
 from __future__ import annotations
 

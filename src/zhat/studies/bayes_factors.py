@@ -1,6 +1,6 @@
-"""The review's Bayes factors by several methods, beside the known values: pine in three forms of data and prior, Pima in two.
+"""The Bayes factors of Friel & Wyse (2012) by several methods, beside known values: pine in three forms, Pima in two.
 
-A Bayes factor to one per cent asks for a log evidence to a few thousandths, which is more than defaults give: the settings below
+A Bayes factor to one per cent needs a log evidence to a few thousandths, which is more than defaults give: the settings below
 were chosen by the errors that runs report, not by how near they came. Every evidence has a seed of its own, so errors add up as
 independent ones do.
 """
@@ -24,7 +24,7 @@ from zhat.model.model import Model
 from zhat.sampling.tempering.ladder_settings import LadderChains
 from zhat.zoo.pima import MODEL_1, MODEL_2
 
-HEADER = ("data", "method", "Bayes factor", "error", "known", "off by", "in errors", "seconds", "verdict")
+HEADER = ("data", "method", "Bayes factor", "s.e.", "known", "off by", "in s.e.", "seconds", "verdict")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""The demonstration: two questions of the review whose answers are known.
+"""The demonstration: two questions of Friel & Wyse (2012) whose answers are known.
 
 Radiata pine (section 4.1): which density predicts the strength of timber? Both evidences are exact. Pima (section 4.2): does age
-help to predict diabetes? The evidences are known to 0.0003. A newcomer sees at once how far the estimate is from the truth, and
-whether the error it reports is an honest one.
+help to predict diabetes? The evidences are known to 0.0003. The page shows how far the estimate is from the truth, and
+whether its standard error is right.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def _demonstrate(
     seed: int,
     second_opinion: bool,
 ) -> Demonstration:
-    """Estimate both evidences and the Bayes factor of one against the other, and lay them beside the truth as it is known."""
-    # A seed each: on one seed the two errors would move together, and not add up as independent ones do.
+    """Estimate both evidences and the Bayes factor of one against the other, and print them beside the known values."""
+    # A seed each: on one seed the two estimates would be correlated.
     found = [evidence(example.model, seed=seed + i) for i, example in enumerate(examples)]
     opinions = {}
     if second_opinion:
         opinions = {n: evidence(e.model, SMC(), seed=seed + 2 + i) for i, (n, e) in enumerate(zip(names, examples, strict=True))}
     known = [math.nan if example.log_evidence is None else example.log_evidence for example in examples]
-    lines = [question, "", _line("model", "log evidence", "error", truth, "method", "verdict")]
+    lines = [question, "", _line("model", "log evidence", "s.e.", truth, "method", "verdict")]
     lines += [_row(f"{i + 1}  {names[i]}", found[i], known[i]) for i in range(2)]
     a, b = of[0] - 1, of[1] - 1
     start = f"Bayes factor of {of[0]} against {of[1]}:"
@@ -95,7 +95,7 @@ def _row(model: str, result: Evidence, exact: float) -> str:
 
 
 def _bayes_factor(first: Evidence, second: Evidence) -> str:
-    """The ratio of evidences, second over first; its error is relative, as an error of a logarithm is."""
+    """The ratio of evidences, second over first; its standard error is that of the logarithm, times the ratio."""
     factor = math.exp(second.log_evidence - first.log_evidence)
     if first.error is None or second.error is None:
         return f"{factor:.2f} ± ?"

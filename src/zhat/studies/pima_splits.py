@@ -49,7 +49,7 @@ HEADER = ("tau", "score of", "mean per case", "sd over splits", "average ahead b
 
 @dataclass(frozen=True)
 class Split:
-    """Mean log scores per held-out case, and who was averaged."""
+    """Mean log scores per held-out case, and the models averaged."""
 
     average: float
     best: float

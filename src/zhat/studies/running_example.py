@@ -1,4 +1,4 @@
-"""Every method on the review's running example, beside the exact value: numbers, errors, costs, and a picture of each record.
+"""Every method on the running example of Friel & Wyse (2012), beside the exact value: numbers, standard errors, costs, pictures.
 
 Gaussian observations with independent normal and gamma priors: conditionally conjugate, so that Gibbs sweeps from tempered
 conditionals are there for the methods that use them, and the evidence is known to 1e-8 by quadrature.

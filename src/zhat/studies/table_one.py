@@ -1,9 +1,9 @@
-"""Table 1 of the review: the exact log evidence falls as the prior of the mean widens; the harmonic mean hardly notices.
+"""Table 1 of Friel & Wyse (2012): the exact log evidence falls as the prior of the mean widens; the harmonic mean hardly changes.
 
-Normal observations with a normal-gamma prior whose tau0 makes the prior of the mean wide (small tau0) or tight. The review's
+Normal observations with a normal-gamma prior whose tau0 makes the prior of the mean wide (small tau0) or tight. The paper's
 sample is lost; any simulated one shows the same: the exact value moves by 0.5 log(tau0 / (tau0 + n)) and a term of the fit, the
-harmonic mean of the likelihoods stays where the likelihoods of the posterior are. Its weights' variance is infinite, and the
-result says so.
+harmonic mean of the likelihoods stays where the likelihoods of the posterior are. The variance of its weights is infinite, and
+the result is flagged.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from zhat.results.estimate import Evidence
 from zhat.run.estimate import evidence, read
 from zhat.zoo.friel_wyse import TABLE_1_TAU0
 
-HEADER = ("tau0", "exact", "harmonic mean", "off by", "Pareto k", "its verdict", "Chib", "error", "off by")
+HEADER = ("tau0", "exact", "harmonic mean", "off by", "Pareto k", "its verdict", "Chib", "s.e.", "off by")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One column of the review's table."""
+    """One column of the paper's table."""
 
     tau0: float
     exact: float

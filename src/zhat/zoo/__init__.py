@@ -6,7 +6,7 @@
     shells.model, shells.log_evidence
 
 E models (`E_IDS`) are well behaved and exact to twelve digits; S models (`S_IDS`) are made to break methods; the rest are
-the review's data models and Gaussians of any size. Nothing is built when the zoo is imported.
+the models of Friel & Wyse (2012) on data, and Gaussians of any size. Nothing is built when the zoo is imported.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from zhat.errors import BadInput
-from zhat.zoo import binary, conjugate, latent, mixtures, regression, stress
-from zhat.zoo import friel_wyse as review
+from zhat.zoo import binary, conjugate, friel_wyse, latent, mixtures, regression, stress
 from zhat.zoo._example import Example
 from zhat.zoo.conjugate import fixed_mean_log_evidence
 from zhat.zoo.datasets import load
@@ -83,9 +82,9 @@ _STRESS: dict[str, Builder] = {
     "S10": stress.constant,
 }
 
-_REVIEW: dict[str, Builder] = {
+_FRIEL_WYSE: dict[str, Builder] = {
     "running-example": running_example,
-    **{f"normal-gamma-{tau0:g}": partial(normal_gamma, tau0) for tau0 in review.TABLE_1_TAU0},
+    **{f"normal-gamma-{tau0:g}": partial(normal_gamma, tau0) for tau0 in friel_wyse.TABLE_1_TAU0},
     **{f"pine-{c}-{d}-{p}": partial(pine, c, d, p) for d in DATA for p in PRIORS for c in COVARIATES},
     **{f"pima-{'-'.join(m)}-tau-{tau:g}": partial(pima, m, tau) for tau in (0.01, 1.0) for m in (MODEL_1, MODEL_2)},
 }
@@ -98,14 +97,14 @@ _BENCHMARKS: dict[str, Builder] = {
     "separated-classes": binary.separated_classes,
 }
 
-_BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_REVIEW, **_BENCHMARKS}
+_BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_FRIEL_WYSE, **_BENCHMARKS}
 
 E_IDS: tuple[str, ...] = tuple(_EXACT)
 S_IDS: tuple[str, ...] = tuple(_STRESS)
 
 
 def catalogue() -> tuple[str, ...]:
-    """The ids of all examples: exact, stress, the review's, benchmarks."""
+    """The ids of all examples: exact, stress, Friel & Wyse (2012), benchmarks."""
     return tuple(_BUILDERS)
 
 

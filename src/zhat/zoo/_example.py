@@ -19,7 +19,7 @@ TAGS = frozenset(
         "plateau",
         "stress",
         "conditionals",
-        "review",
+        "friel-wyse",
     }
 )
 
@@ -35,7 +35,7 @@ class Example:
     title : str
     model : Model
     log_evidence : float or None
-        The exact log evidence (the text of `formula` says to how many digits); None where nobody knows it.
+        The exact log evidence (the text of `formula` says to how many digits); None where it is not known.
         It belongs to this model's data and hyperparameters, not to `with_data` and `with_hyper` copies.
     formula : str
         Where the number comes from, in words.

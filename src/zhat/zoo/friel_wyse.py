@@ -1,8 +1,8 @@
-"""The review's two Gaussian examples: the running example (section 3.1) and the tractable one (section 3.2, Table 1).
+"""The two Gaussian examples of Friel & Wyse (2012): the running example (section 3.1) and the tractable one (section 3.2, Table 1).
 
 Both are N(mu, 1/tau) observations. In the running example mu and tau are independent a priori, N(xi, 1/nu) and
 Ga(a0/2, rate b0/2): conditionally conjugate, the evidence is one quadrature. In the tractable one mu's prior scales
-with tau and the evidence is a formula. The review's samples are lost; ours are simulated as it says (n = 100, mu = 0,
+with tau and the evidence is a formula. The paper's samples are lost; ours are simulated as it says (n = 100, mu = 0,
 tau = 1) from a fixed seed, or given by the user.
 """
 
@@ -35,7 +35,7 @@ def running_example(
     n: int = 100,
     seed: int = 0,
 ) -> Example:
-    """Every method of the review is shown on this model; tempered Gibbs conditionals as in its section 3.4, mended.
+    """Every method of the paper is shown on this model; tempered Gibbs conditionals as in its section 3.4, mended.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def running_example(
         log_evidence=independent_log_evidence(data, **hyper),
         formula="mu integrated exactly, one-dimensional quadrature over tau (1e-8)",
         source="Friel & Wyse (2011), running example",
-        tags=("two-dimensional", "skewed", "conditionals", "review"),
+        tags=("two-dimensional", "skewed", "conditionals", "friel-wyse"),
     )
 
 
@@ -79,7 +79,7 @@ def normal_gamma(
 ) -> Example:
     """Table 1: the exact log evidence moves with `tau0`, the harmonic mean hardly does.
 
-    With the review's a0 = b0 = 0.001 the prior of tau is so near to improper that half of its draws underflow to
+    With the paper's a0 = b0 = 0.001 the prior of tau is so near to improper that half of its draws underflow to
     zero in float64. Methods that start from prior draws should be expected to say so; a0 = b0 = 1 is harmless.
     """
     data = _observations(y, n, seed)
@@ -92,7 +92,7 @@ def normal_gamma(
         log_evidence=_normal_gamma.log_evidence(data, mu0, tau0, a0, b0),
         formula="ratio of normal-gamma normalising constants",
         source="Friel & Wyse (2011), Table 1",
-        tags=("two-dimensional", "skewed", "conditionals", "review", "stress"),
+        tags=("two-dimensional", "skewed", "conditionals", "friel-wyse", "stress"),
     )
 
 
@@ -121,7 +121,7 @@ def _independent_prior(hyper: Any) -> Any:
 def _independent_conditionals() -> tuple[Conditional, ...]:
     def mu_moments(params: Any, beta: Any, y: Any, hyper: Any) -> tuple[Any, Any]:
         precision = beta * y.shape[0] * params["tau"] + hyper["nu"]
-        # The review prints n where tau belongs.
+        # The paper prints n where tau belongs.
         return (beta * params["tau"] * jnp.sum(y) + hyper["nu"] * hyper["xi"]) / precision, precision
 
     def tau_shape(beta: Any, y: Any, hyper: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pima Indians: which of seven measurements predict diabetes? Logistic regression (the review, section 4.2).
+"""Pima Indians: which of seven measurements predict diabetes? Logistic regression (Friel & Wyse 2012, section 4.2).
 
     logit P(diabetes_i) = theta' (1, x_i),   theta ~ N(0, I/tau), the intercept included
 
@@ -66,7 +66,7 @@ def pima(covariates: Sequence[str] = MODEL_1, tau: float = 0.01) -> Example:
         log_evidence=log_evidence,
         formula="unknown" if log_evidence is None else "importance sampling, 2 million draws, standard error 0.0003",
         source="Smith et al. (1988), complete cases of MASS; Friel & Wyse (2011)",
-        tags=("one-dimensional" if d == 1 else "two-dimensional" if d == 2 else "many-dimensional", "review"),
+        tags=("one-dimensional" if d == 1 else "two-dimensional" if d == 2 else "many-dimensional", "friel-wyse"),
     )
 
 

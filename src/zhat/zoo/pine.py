@@ -1,15 +1,15 @@
-"""Radiata pine: which density predicts the strength of timber? Two non-nested straight lines (the review, section 4.1).
+"""Radiata pine: which density predicts the strength of timber? Two non-nested straight lines (Friel & Wyse 2012, section 4.1).
 
     strength_i = intercept + slope (x_i - mean x) + N(0, 1/tau),   tau ~ Ga(3, rate 2 * 300^2)
 
 x is the density (model 1) or the density adjusted for resin (model 2). Two priors for the line are in use:
 
 * "review": intercept ~ N(3000, 1/(0.06 tau)), slope ~ N(185, 1/(6 tau)). Conjugate: the evidence is a formula,
-  printed in the review with three misprints (the mean of the prior left out, X not centred, a 2 x 2 identity).
+  printed in the paper with three misprints (the mean of the prior left out, X not centred, a 2 x 2 identity).
 * "green_ohagan": intercept ~ N(3000, 1e6), slope ~ N(185, 1e4). One quadrature over tau.
 
 Two data files are in use as well, see `zhat.zoo.datasets`. With "williams1959" and "green_ohagan" model 2 wins by
-the literature's factor of 4862; with "friel_wyse" and "review" by the review's 4553.65.
+the literature's factor of 4862; with "friel_wyse" and "review" by the paper's 4553.65.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def pine(covariate: str = "density", data: str = "friel_wyse", prior: str = "rev
 
     Parameters
     ----------
-    covariate : "density" (the review's model 1) or "adjusted_density" (model 2)
-    data : "friel_wyse" (the review's own file) or "williams1959" (the published table)
-    prior : "review" or "green_ohagan"
+    covariate : "density" (the paper's model 1) or "adjusted_density" (model 2)
+    data : "friel_wyse" (the paper's own file) or "williams1959" (the published table)
+    prior : "review" (of Friel & Wyse 2012) or "green_ohagan"
     """
     _check("covariate", covariate, COVARIATES)
     _check("data", data, DATA)
@@ -73,7 +73,7 @@ def pine(covariate: str = "density", data: str = "friel_wyse", prior: str = "rev
         log_evidence=exact(x, y, precisions),
         formula="closed form" if conjugate else "coefficients integrated exactly, one-dimensional quadrature over tau",
         source="Williams (1959); Friel & Wyse (2011)" + ("" if conjugate else "; prior of Green & O'Hagan (1998)"),
-        tags=("many-dimensional", "conditionals", "review"),
+        tags=("many-dimensional", "conditionals", "friel-wyse"),
     )
 
 
@@ -115,7 +115,7 @@ def _squares(params: Any, data: Any) -> Any:
 
 
 def _conditionals(conjugate: bool) -> tuple[Conditional, ...]:
-    """Intercept, slope and tau in turn, the blocks of the review's Chib runs."""
+    """Intercept, slope and tau in turn, the blocks of the paper's Chib runs."""
 
     def prior_precisions(params: Any, hyper: Any) -> Any:
         return hyper["precisions"] * (params["tau"] if conjugate else 1.0)
@@ -147,7 +147,7 @@ def _conditionals(conjugate: bool) -> tuple[Conditional, ...]:
 
 
 def conjugate_log_evidence(x: np.ndarray, y: np.ndarray, precisions: np.ndarray) -> float:
-    """The review's formula with its misprints mended, for centred or uncentred x and its gamma prior."""
+    """The paper's formula with its misprints mended, for centred or uncentred x and its gamma prior."""
     a0, b0, n = 2.0 * GAMMA_SHAPE, 2.0 * GAMMA_RATE, len(y)
     design = np.stack([np.ones(n), x], axis=1)
     residual = y - design @ np.array(MEAN)

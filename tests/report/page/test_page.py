@@ -131,7 +131,7 @@ def test_hostile_words_stay_words(runs):
     )
     assert {name for name, _ in Elements(page).found} <= {name for name, _ in Elements(usual).found}
     assert "<img" not in page and "</script" not in page and "\x1b" not in page and "\u202e" not in page
-    assert "Not to be relied on" in page
+    assert "Not reliable" in page
     for shown in (bad._repr_html_(), comparison._repr_html_()):
         assert "<img" not in shown and "&lt;img" in shown
 
@@ -142,7 +142,7 @@ def test_methods_that_disagree_spoil_the_answer(runs):
     page = report_page(zhat.Comparison.of(runs), second_opinions={"none": [first, other]})
     assert "two methods disagree about none" in page and "they agree" in page
     assert "they disagree (beyond 3)" in agreement(first, other)
-    assert "cannot be said" in agreement(first, dataclasses.replace(other, log_evidence_se=None))
+    assert "cannot be judged" in agreement(first, dataclasses.replace(other, log_evidence_se=None))
 
 
 def test_many_models_are_cut_and_it_says_so(runs):
@@ -170,7 +170,7 @@ def test_the_recipe_gives_the_same_digits(runs):
 
 def recipe_of(page: str) -> str:
     """The first block of the last section, as a reader would copy it."""
-    return html.unescape(re.findall(r"<pre>(.*?)</pre>", page.split("How to do it again</h2>")[1], re.DOTALL)[0])
+    return html.unescape(re.findall(r"<pre>(.*?)</pre>", page.split("How to reproduce it</h2>")[1], re.DOTALL)[0])
 
 
 def test_the_page_repeats_a_comparison_of_unnamed_models(capsys):

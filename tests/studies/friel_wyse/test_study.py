@@ -14,7 +14,7 @@ from zhat.studies.friel_wyse.page.layout import number, with_error
 from zhat.studies.friel_wyse.page.notes import NAMES
 from zhat.studies.friel_wyse.parts import Part, file_of, kept, run_all
 from zhat.studies.friel_wyse.published import published
-from zhat.studies.friel_wyse.settings import quick_settings, review_settings
+from zhat.studies.friel_wyse.settings import paper_settings, quick_settings
 from zhat.studies.friel_wyse.study import all_parts, reproduce
 from zhat.studies.friel_wyse.tables import table_2
 from zhat.studies.friel_wyse.tables import tables_3_and_4 as pima
@@ -52,18 +52,20 @@ def test_table_2_of_a_quick_look(quick):
     exact = math.exp(table_2.exact()[1] - table_2.exact()[0])
     assert exact == pytest.approx(4553.6455, abs=1e-3)
     for row in ("laplace", "laplace_map", "chib"):
-        assert float(cells["2", row, "bf21"]["with_review_value"]) == pytest.approx(exact, rel=3e-3)
+        assert float(cells["2", row, "bf21"]["with_paper_settings_value"]) == pytest.approx(exact, rel=3e-3)
     for row in ("chib", "ais", "power", "laplace_map"):
         assert abs(float(cells["2", row, "bf21"]["z_truth"])) < 4.5
     for row in ("nested", "harmonic"):  # poor, as in the review
-        assert float(cells["2", row, "bf21"]["with_review_spread"]) > 0.2 * exact
+        assert float(cells["2", row, "bf21"]["with_paper_settings_spread"]) > 0.2 * exact
 
 
 def test_table_1_of_a_quick_look(quick):
     _, cells = quick
-    moved = float(cells["1", "exact", "0.0001"]["with_review_value"]) - float(cells["1", "exact", "1"]["with_review_value"])
+    moved = float(cells["1", "exact", "0.0001"]["with_paper_settings_value"]) - float(
+        cells["1", "exact", "1"]["with_paper_settings_value"]
+    )
     assert moved == pytest.approx(0.5 * math.log(0.0001 / 100.0001) - 0.5 * math.log(1 / 101), abs=0.1)
-    harmonic = [float(cells["1", "harmonic", tau0]["with_review_value"]) for tau0 in ("0.0001", "0.01", "0.1", "1")]
+    harmonic = [float(cells["1", "harmonic", tau0]["with_paper_settings_value"]) for tau0 in ("0.0001", "0.01", "0.1", "1")]
     assert max(harmonic) - min(harmonic) < 2.0
 
 
@@ -83,14 +85,14 @@ def test_tables_3_and_4_of_a_quick_look(tmp_path):
         truth = pima.truth(tau)
         cells = {(cell.row, cell.column): cell for cell in study.of(table)}
         laplace = cells["laplace", "log_z_1"]
-        assert laplace.verdict == "agrees" and abs(laplace.with_review.value - laplace.published) < 0.011
+        assert laplace.verdict == "agrees" and abs(laplace.with_paper_settings.value - laplace.published) < 0.011
         for row in ("chib_jeliazkov", "importance", "smc", "ais", "power", "nested"):
             own = next((c for (r, column), c in cells.items() if r.startswith(row) and column == "bf12" and c.z_ours), None)
             assert own is not None and abs(own.z_ours) < 4.5
         # Ten steps lose nats, twenty lose less, and the harmonic mean is far too high.
-        coarse, fine = (cells[f"power_{n}", "log_z_1"].with_review.value for n in (10, 20))
+        coarse, fine = (cells[f"power_{n}", "log_z_1"].with_paper_settings.value for n in (10, 20))
         assert coarse < fine < truth[0] + 0.5
-        assert cells["harmonic", "log_z_1"].with_review.value > truth[0] + 3.0
+        assert cells["harmonic", "log_z_1"].with_paper_settings.value > truth[0] + 3.0
         assert abs(cells["jump", "bf12"].z_truth) < 4.5
         assert study.parts[f"table-{table}/jump-all"].result["jump"][0][0] == "1 + NP + PGC + BMI + DP"
 
@@ -130,7 +132,7 @@ def test_a_file_of_another_run_or_half_a_file_is_not_read(tmp_path):
     path = file_of(tmp_path, PARTS[0].name)
     assert kept(tmp_path, PARTS[0], settings, 7) is not None
     assert kept(tmp_path, PARTS[0], settings, 8) is None
-    assert kept(tmp_path, PARTS[0], review_settings(), 7) is None
+    assert kept(tmp_path, PARTS[0], paper_settings(), 7) is None
     whole = path.read_text(encoding="utf-8")
     for text in (whole[: len(whole) // 2], "[]", "{}", whole.replace('"seconds"', '"minutes"')):
         path.write_text(text, encoding="utf-8")
@@ -162,7 +164,7 @@ def test_what_the_review_printed():
 
 
 def test_quick_differs_in_amounts_only():
-    full, quick = review_settings(), quick_settings()
+    full, quick = paper_settings(), quick_settings()
     assert full.pine.n_rungs == quick.pine.n_rungs and full.pine.n_runs == quick.pine.n_runs == 18
     assert [n for n, _ in full.pima.ladders] == [n for n, _ in quick.pima.ladders] == [10, 20]
     assert full.pine.n_gibbs == 505_000 and full.pima.n_samples == 200_000

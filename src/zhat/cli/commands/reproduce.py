@@ -43,10 +43,10 @@ def run(options: argparse.Namespace) -> Exit:
     """Run the unfinished parts, print the tables, write the page."""
     from zhat.studies.friel_wyse.page.layout import text_tables
     from zhat.studies.friel_wyse.page.output import write_all
-    from zhat.studies.friel_wyse.settings import quick_settings, review_settings
+    from zhat.studies.friel_wyse.settings import paper_settings, quick_settings
     from zhat.studies.friel_wyse.study import TABLES, reproduce
 
-    settings = quick_settings() if options.quick else review_settings()
+    settings = quick_settings() if options.quick else paper_settings()
     asked = set(options.table or ()) | ({"2"} if options.figure else set())
     tables = tuple(name for name in TABLES if name in asked) if asked else TABLES
     folder = Path(options.out)

@@ -14,7 +14,17 @@ from zhat.cli.parsing import command
 from zhat.cli.terminal import say, show, table, width_of
 
 # Columns that a narrow terminal omits, the first first.
-SPARE = ("likelihoods", "its verdict", "in errors", "models averaged", "seconds", "sd over splits", "best model", "off by")
+SPARE = (
+    "likelihoods",
+    "its verdict",
+    "in errors",
+    "in s.e.",
+    "models averaged",
+    "seconds",
+    "sd over splits",
+    "best model",
+    "off by",
+)
 
 
 def add(commands: Any) -> None:

@@ -1,1 +1,1 @@
-"""Are reported errors and model probabilities honest? Statistics over many runs."""
+"""Are standard errors and model probabilities calibrated? Statistics over many runs."""

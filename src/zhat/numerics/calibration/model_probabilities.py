@@ -1,4 +1,4 @@
-"""Are posterior model probabilities what they say? Tests over data simulated from the models themselves.
+"""Are posterior model probabilities calibrated? Tests over data simulated from the models themselves.
 
 Draw a model from its prior probability, parameters from its prior, data from its likelihood; then estimate the evidences of
 both models and form the log odds ℓ of model 1 and its probability p. If simulator, priors, likelihoods and estimator fit
@@ -6,17 +6,17 @@ together, then among the data sets with p = 0.7 seven of ten come from model 1, 
 did, M data sets give four numbers, of which the first three are standard normal when all is right:
 
 - *marginal*, (mean p - prior) / (sd p / sqrt M): a constant error of the log Bayes factor, such as a dropped constant;
-- *intercept*, sum (I - p) / sqrt(sum p (1 - p)): the same, seen against what happened;
+- *intercept*, sum (I - p) / sqrt(sum p (1 - p)): the same, against the models that the data came from;
 - *slope*, sum (I - p)(ℓ - ℓ̄) / sqrt(sum p (1 - p)(ℓ - ℓ̄)^2), with ℓ̄ weighted by p (1 - p): over-confident or noisy log Bayes
-  factors, to which the first two are blind;
+  factors, which the first two do not detect;
 - *resolution*, the gain of the mean log score over the prior's, as a share of the gain of the exact probabilities: a method that
-  always answers "no idea" passes the other three. At least a half is asked for.
+  always gives the prior probability passes the other three. At least a half is required.
 
 Each of the three has a false-alarm rate of 10^-4. The mean of the Bayes factor against the model that the data come from is
 one (Good and Turing); it is reported and not judged, since its average is heavy-tailed.
 
-When it lies: where p is near 0 or 1 for nearly all data sets nothing is learnt, so mean p (1 - p) is reported; below 0.12
-take fewer data. Two errors that cancel (a wrong constant in both models) cannot be seen. After Schad et al. (2023) and
+When it lies: where p is near 0 or 1 for nearly all data sets the tests have no power, so mean p (1 - p) is reported; below 0.12
+take fewer data. Two errors that cancel (a wrong constant in both models) cannot be detected. After Schad et al. (2023) and
 Sekulovski et al. (2024).
 """
 

@@ -1,21 +1,21 @@
-"""The calibration gate: is an error bar what it says?
+"""The calibration gate: are the standard errors of a method right?
 
 Run a method R times, with different seeds, on a problem whose log evidence ℓ* is known. If run r
-reports the law F_r (normal, or t with its degrees of freedom), then u_r = F_r(ℓ*) is uniform for an
-honest method and z_r = Φ⁻¹(u_r) standard normal. The gate asks seven things of the R runs:
+reports the law F_r (normal, or t with its degrees of freedom), then u_r = F_r(ℓ*) is uniform for a
+calibrated method and z_r = Φ⁻¹(u_r) standard normal. The gate tests the R runs for:
 
 - bias: |mean(ℓ - ℓ*)| is at most half the mean squared error bar, which is what the logarithm of an
   unbiased mean costs, plus noise;
 - scale: the root mean square of z is near one, so the error bars are neither too small nor too large;
 - coverage: the 95 % intervals contain the truth often enough, the 50 % ones neither too often nor too
   rarely;
-- silence: no run that calls itself ok is more than six of its own errors off;
+- silence: no `ok` run is more than six of its standard errors off;
 - usefulness: the median error bar is below a cap, since an infinite one is always right;
-- flags: few runs call themselves unreliable or withhold their error.
+- flags: few runs are flagged or have no standard error.
 
 The limits of the first four are exact quantiles (t, χ², binomial), each with a false-alarm rate of
-10^-5, so a full table of methods and problems can be run without crying wolf. Runs that are flagged
-are counted as flags and left out of the rest; otherwise a method would be punished for honesty.
+10^-5, so a full table of methods and problems can be run without false alarms. Flagged runs are
+counted as flags and left out of the rest.
 
 When it lies: the scale test takes z as normal, so a method with a skewed error should report a skewed
 interval. With fewer than about a hundred runs the windows are so wide that passing says little.
@@ -70,7 +70,7 @@ class Run:
 
     @property
     def counted(self) -> bool:
-        """Whether the run stands by an error bar, so that bias, scale and coverage apply to it."""
+        """Whether the run reports a standard error, so that bias, scale and coverage apply to it."""
         return self.ok and self.se is not None
 
 
@@ -234,12 +234,12 @@ def rms_z_window(n: int) -> tuple[float, float]:
 
 
 def hits95_minimum(n: int) -> int:
-    """Fewest hits of n honest 95 % intervals: fewer have a probability below the false-alarm rate."""
+    """Fewest hits of n calibrated 95 % intervals: fewer have a probability below the false-alarm rate."""
     return _binomial_quantile(n, 0.95, _FALSE_ALARM)
 
 
 def hits50_window(n: int) -> tuple[int, int]:
-    """Fewest and most hits of n honest 50 % intervals."""
+    """Fewest and most hits of n calibrated 50 % intervals."""
     fewest = _binomial_quantile(n, 0.5, 0.5 * _FALSE_ALARM)
     return fewest, n - fewest
 

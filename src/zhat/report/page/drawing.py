@@ -1,7 +1,7 @@
-"""Small drawings as inline SVG, for pages that must stand alone: no library, no font file, real text.
+"""Small drawings as inline SVG for self-contained pages: no library, no font file, real text.
 
-They are narrow, so that a phone shows them legibly, and each carries its title and a description in words for those who do not
-see it. `report/evidences.py` and its neighbours draw the same numbers with matplotlib.
+They are narrow, so that a phone shows them legibly, and each has its title and a description in words for screen
+readers. `report/pictures` draws the same numbers with matplotlib.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LINE = 56
 
 @dataclass(frozen=True)
 class Bar:
-    """One row of a drawing: a name, where it is, its interval, what is written at the end; marked when it is in doubt."""
+    """One row of a drawing: a name, its value and interval, the text at its end; marked when the run is suspect."""
 
     name: str
     value: float
@@ -50,7 +50,7 @@ def rows_with_intervals(bars: Sequence[Bar], title: str, axis: str, limits: tupl
 def curve(
     xs: Sequence[float], ys: Sequence[float], errors: Sequence[float], title: str, axes: tuple[str, str], log_x: bool
 ) -> Html:
-    """A line with a band of two errors; the horizontal axis in logarithms where asked."""
+    """A line with a band of two standard errors; the horizontal axis is logarithmic with `log_x`."""
     low = min(y - 2 * (0.0 if math.isnan(e) else e) for y, e in zip(ys, errors, strict=True))
     high = max(y + 2 * (0.0 if math.isnan(e) else e) for y, e in zip(ys, errors, strict=True))
     pad = 0.05 * ((high - low) or 1.0)

@@ -2,8 +2,8 @@
 
     tag("p", "a < b", tag("b", name), class_="note")
 
-`Html` is the type of finished markup. Every plain `str`, child or attribute, is escaped, so that a page can only be wrong by
-calling `Html` on something from outside, and nothing but this file calls it.
+`Html` is the type of finished markup. Every plain `str`, child or attribute, is escaped, so text from outside can become markup only
+through a call of `Html`, and only this file calls it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Child = str | Html | None
 
 
 def text(value: object) -> Html:
-    """Anything as text: escaped, without the control characters that HTML forbids and those that reverse what is read."""
+    """Anything as text: escaped, without control characters and those that reverse the direction of text."""
     if isinstance(value, Html):
         return value
     kept = "".join(c for c in str(value) if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
@@ -49,7 +49,7 @@ def join(children: Iterable[Child], between: str = "") -> Html:
 
 
 def style(css: str) -> Html:
-    """A style sheet of this package, which is no text to be escaped."""
+    """A style sheet of this package, not escaped."""
     if "</" in css:
         raise ValueError("a style sheet that ends its own element")
     return Html(f"<style>{css}</style>")
@@ -60,7 +60,7 @@ def table(
 ) -> Html:
     """A table that turns into cards on a narrow screen: every cell carries its column's name.
 
-    The first cell of a row names it. The roles are written out because browsers forget them once cells are laid out as blocks.
+    The first cell of a row names it. The roles are written out because browsers drop them when cells are laid out as blocks.
     """
     names = [text(h) for h in header]
     head = tag("tr", *(tag("th", name, scope="col", role="columnheader") for name in names), role="row")

@@ -1,9 +1,9 @@
-"""One page that stands alone: what was asked, the answer, why to trust it, whom to cite, how to do it again.
+"""A self-contained page on a comparison: the question, the answer, the checks, the citations, how to reproduce it.
 
     comparison.report("pine.html", question="Which density predicts the strength of timber?")
 
-No script, no external file, no font: it can be mailed, printed, kept beside a paper. All text from outside is escaped by
-`markup`, and the page's own policy forbids scripts and requests as well.
+The page has no script, no external file and no font: it can be mailed, printed and archived with a paper. `markup` escapes all text
+from outside, and the page's content security policy forbids scripts and requests.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def write_report(
     path : str or Path
         Ends in .html.
     question : str
-        What the comparison is to decide, in the reader's words.
+        The question that the comparison answers, printed at the top.
     second_opinions : mapping of str to Evidence or sequence of them
         Evidences of the same models by other methods or seeds, by the models' names in the comparison.
     sensitivity : Sensitivity or sequence of them
@@ -65,7 +65,7 @@ def write_report(
 
 
 def check_path(path: str | Path) -> Path:
-    """The path, if a page can be written there; asked before a long run, not after it."""
+    """The path, if a page can be written there; called before a long run, so that a bad path costs nothing."""
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"path={str(path)!r}: a report is one HTML page; give a name that ends in .html.")
@@ -93,14 +93,14 @@ def report_page(
         ("models", "The models", models(comparison)),
         ("pairs", "Bayes factors", pairs(comparison)),
         *([("average", "Averaged over models", averaged(averages))] if averages else []),
-        ("trust", "Why to trust it", trust(comparison, others)),
+        ("trust", "Checks", trust(comparison, others)),
     ]
     if curves:
-        sections.append(("sensitivity", "How much the prior matters", sensitivity_curves(curves)))
+        sections.append(("sensitivity", "Sensitivity to the prior", sensitivity_curves(curves)))
     sections += [
         ("cite", "Methods and citations", citations(comparison, others)),
         ("settings", "Settings, seeds, versions", settings(comparison)),
-        ("again", "How to do it again", again(comparison)),
+        ("again", "How to reproduce it", again(comparison)),
     ]
     contents = tag(
         "nav", tag("ul", *(tag("li", tag("a", name, href=f"#{id_}")) for id_, name, _ in sections)), aria_label="contents"
@@ -123,16 +123,16 @@ def report_page(
 
 
 def _answer(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> Html:
-    quarrel = [name for name, found in others.items() if any(disagree(comparison.evidences[name], other) for other in found)]
+    disputed = [name for name, found in others.items() if any(disagree(comparison.evidences[name], other) for other in found)]
     if comparison.suspects:
-        verdict = f"✗ Not to be relied on: {', '.join(comparison.suspects)} did not pass the checks of the run itself."
-    elif quarrel:
-        verdict = f"✗ Not to be relied on: two methods disagree about {', '.join(quarrel)}."
+        verdict = f"✗ Not reliable: {', '.join(comparison.suspects)} did not pass the checks of its own run."
+    elif disputed:
+        verdict = f"✗ Not reliable: two methods disagree about {', '.join(disputed)}."
     elif not comparison.decided:
-        verdict = "? Undecided: the runs are too short to say which model is ahead."
+        verdict = "? Undecided: the standard errors are too large to say which model has the larger evidence."
     else:
-        verdict = "✓ Decided, and every run passed its own checks."
-    doubt = bool(comparison.suspects or quarrel or not comparison.decided)
+        verdict = "✓ Decided; every run passed its checks."
+    doubt = bool(comparison.suspects or disputed or not comparison.decided)
     sentence = comparison.sentence()
     return tag(
         "div",

@@ -1,7 +1,7 @@
-"""How to do a run again, as code: in Python and on the command line, from what a result says of itself.
+"""Code that reproduces a run, in Python and on the command line, from the settings and seed that a result stores.
 
-Settings that are numbers, words or lists of them are written out. Settings that are objects (a schedule, a kernel) follow as a
-comment: they are the method's own unless the caller gave others, which a result cannot tell, and only Python can write them.
+Settings that are numbers, strings or lists of them are written out. Settings that are objects (a schedule, a kernel) follow as a
+comment: a result does not store whether the caller gave them, and the command line cannot write them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from zhat.results.estimate import Evidence
 
 
 def python_call(result: Evidence, name: str) -> str:
-    """A line of Python that makes the run again, given its model as ``models[name]``."""
+    """A line of Python that reproduces the run, given its model as ``models[name]``."""
     inside = ", ".join(f"{key}={value!r}" for key, value in _literals(result).items())
     method = f"zhat.methods.registry()[{result.method!r}]({inside})"
     repeats = f", repeats={_n_runs(result)}" if _n_runs(result) > 1 else ""

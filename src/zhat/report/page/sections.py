@@ -14,14 +14,14 @@ from zhat.formatting import with_error
 from zhat.report.page.drawing import Bar, curve, rows_with_intervals
 from zhat.report.page.markup import Child, Html, join, table, tag
 from zhat.report.page.recipe import command_line, python_call, was_pooled
-from zhat.report.page.words import agreement, why_trust
+from zhat.report.page.words import agreement, reasons
 from zhat.results.estimate import Evidence
 
 if TYPE_CHECKING:
     from zhat.comparing.averaging import Average
     from zhat.comparing.sensitivity import Sensitivity
 
-# More rows than these are a table nobody reads; the full set is in the JSON.
+# Longer tables are hard to read; the full set is in the JSON.
 MOST_DRAWN = 20
 MOST_PAIRS = 30
 
@@ -52,16 +52,23 @@ def models(comparison: Comparison) -> list[Child]:
             numeric=numeric,
         ),
         tag(
-            "figure",
-            rows_with_intervals(
-                evidences, "Log evidence less that of the most probable model", "log evidence less that of the best, nats"
+            "div",
+            tag(
+                "figure",
+                rows_with_intervals(
+                    evidences, "Log evidence relative to the most probable model", "log evidence relative to the best model, nats"
+                ),
+                tag(
+                    "figcaption",
+                    f"Log evidence with 95 % interval, relative to the best model. An open circle marks a suspect run.{note}",
+                ),
             ),
-            tag("figcaption", f"Log evidence with 95 % interval, best model at zero. An open circle marks a run in doubt.{note}"),
-        ),
-        tag(
-            "figure",
-            rows_with_intervals(chances, "Posterior probabilities of the models", "posterior probability", (-0.02, 1.02)),
-            tag("figcaption", "Posterior probability, with the interval that the errors of the evidences leave."),
+            tag(
+                "figure",
+                rows_with_intervals(chances, "Posterior probabilities of the models", "posterior probability", (-0.02, 1.02)),
+                tag("figcaption", "Posterior probability, with the interval from the standard errors of the evidences."),
+            ),
+            class_="figures",
         ),
     ]
 
@@ -85,15 +92,22 @@ def pairs(comparison: Comparison) -> list[Child]:
         ]
         for f in shown
     ]
-    header = ["pair", "log Bayes factor", "Bayes factor", JEFFREYS.name, KASS_RAFTERY.name]
-    parts: list[Child] = [table(header, rows, "Words are those of the scales, for the 95 % interval.", numeric=frozenset({1, 2}))]
+    header = ["pair", "log Bayes factor ± s.e.", "Bayes factor", JEFFREYS.name, KASS_RAFTERY.name]
+    parts: list[Child] = [
+        table(
+            header,
+            rows,
+            "The words are those of each scale, for the 95 % interval of the Bayes factor.",
+            numeric=frozenset({1, 2}),
+        )
+    ]
     if len(shown) < len(factors):
         parts.append(tag("p", f"{len(shown)} of {len(factors)} pairs: those with the best model.", class_="note"))
     parts.append(
         tag(
             "p",
-            "The error is that of the computation: it says how far another run could be from this one. What a Bayes factor of "
-            "this size means for the models is for the scales, and for the prior that each model brings, to say.",
+            "± is the Monte Carlo standard error: how far another run may differ from this one. It does not include the effect of "
+            "the priors of the models on the Bayes factor.",
             class_="note",
         )
     )
@@ -101,19 +115,19 @@ def pairs(comparison: Comparison) -> list[Child]:
 
 
 def averaged(averages: Mapping[str, Average]) -> list[Child]:
-    """Quantities averaged over the models, and what each model says of them by itself."""
+    """Quantities averaged over the models, and their means under each model."""
     parts: list[Child] = []
     for quantity, found in averages.items():
         header, rows = found.rows(quantity)
         shown = rows[:MOST_DRAWN]
         left_out = f" The first {MOST_DRAWN} of {len(rows)} elements." if len(rows) > MOST_DRAWN else ""
-        words = f"Posterior of {quantity}, every model in proportion to its probability.{left_out}"
+        words = f"Posterior of {quantity}, averaged over the models with their posterior probabilities as weights.{left_out}"
         parts.append(table([quantity, *header[1:]], shown, words, numeric=frozenset({1, 2, 3, 4})))
         if found.mean.ndim == 0:
             means = "; ".join(f"{name} {float(value):.5g}" for name, value in found.by_model.items())
             parts.append(tag("p", f"Mean under each model alone: {means}."))
         if found.suspects:
-            parts.append(tag("p", join([_verdict("suspect"), f": {', '.join(found.suspects)}, and so the average."])))
+            parts.append(tag("p", join([_verdict("suspect"), f": {', '.join(found.suspects)}; the average is suspect too."])))
     return parts
 
 
@@ -125,29 +139,25 @@ def _ratio(log_value: float) -> str:
 
 
 def trust(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> list[Child]:
-    """For every model its verdict, the second opinions on it, and its diagnostics in words."""
+    """For every model its verdict, the estimates by other methods, and its diagnostics in words."""
     parts: list[Child] = []
     if not others:
-        parts.append(
-            tag(
-                "p", "No second method was run. Two that start from different ends and agree are the best reason to believe both."
-            )
-        )
+        parts.append(tag("p", "No second method was run. The agreement of two different methods is the strongest check of both."))
     for name in comparison.ranking[:MOST_DRAWN]:
         e = comparison.evidences[name]
         lines = [join([_verdict(e.status.level.value), f": {reason.sentence}"]) for reason in e.status.reasons]
         if e.status.is_ok:
-            lines.append(join([_verdict("ok"), ": all checks of the method passed."]))
+            lines.append(join([_verdict("ok"), ": the run passed all checks of its method."]))
         if e.no_se_because and e.no_se_because not in [reason.sentence for reason in e.status.reasons]:
-            lines.append(join(["No error is shown: ", e.no_se_because]))
+            lines.append(join(["No standard error: ", e.no_se_because]))
         lines += [join([agreement(e, other)]) for other in others.get(name, [])]
-        lines += [join([sentence]) for sentence in why_trust(e)]
+        lines += [join([_verdict("flagged"), f": {text}"]) if flagged else join([text]) for text, flagged in reasons(e)]
         parts += [tag("h3", name), tag("p", str(e).replace("  ", " · ")), tag("ul", *(tag("li", line) for line in lines))]
     return parts
 
 
 def sensitivity_curves(curves: Sequence[Sensitivity]) -> list[Child]:
-    """How the evidence moves with a prior's hyperparameter."""
+    """The evidence as a function of a prior's hyperparameter."""
     parts: list[Child] = []
     for found in curves:
         log_x = bool(found.values.min() > 0 and found.values.max() > 10 * found.values.min())
@@ -161,10 +171,10 @@ def sensitivity_curves(curves: Sequence[Sensitivity]) -> list[Child]:
             log_x,
         )
         moved = float(found.log_evidence.max() - found.log_evidence.min())
-        doubt = f" Runs in doubt at {', '.join(f'{v:g}' for v in found.suspects)}." if found.suspects else ""
+        doubt = f" Suspect runs at {', '.join(f'{v:g}' for v in found.suspects)}." if found.suspects else ""
         words = (
-            f"Over this range of {found.hyperparameter} the log evidence of {found.model} moves by {moved:.2f} nats "
-            f"({_runs(len(found.runs))} for {len(found.values)} values, the rest by reweighting).{doubt}"
+            f"Over this range of {found.hyperparameter} the log evidence of {found.model} varies by {moved:.2f} nats "
+            f"({_runs(len(found.runs))} for {len(found.values)} values; the others by reweighting).{doubt}"
         )
         parts += [tag("h3", f"{found.model}: {found.hyperparameter}"), tag("figure", drawing, tag("figcaption", words))]
     return parts
@@ -174,11 +184,11 @@ def _runs(n: int) -> str:
     return "one run" if n == 1 else f"{n} runs"
 
 
-# -- whom to cite, how to repeat -------------------------------------------------------------------------------------
+# -- references, and how to reproduce -------------------------------------------------------------------------------------
 
 
 def citations(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> list[Child]:
-    """The methods that were used, and whom to cite for them."""
+    """The methods of the comparison and their references."""
     runs = [*comparison.evidences.values(), *(other for found in others.values() for other in found)]
     by_method: dict[str, tuple[str, ...]] = {}
     for run in runs:
@@ -187,7 +197,7 @@ def citations(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> l
     known = [key for key in dict.fromkeys(keys) if key in entries()]
     return [
         tag("ul", *(tag("li", tag("b", method), f": {', '.join(cites)}") for method, cites in by_method.items())),
-        tag("p", "As BibTeX, with the scales and the review from which this library started:"),
+        tag("p", "As BibTeX, with the scales and the paper of Friel & Wyse (2012):"),
         tag("pre", bibtex(known)),
     ]
 
@@ -220,14 +230,14 @@ def settings(comparison: Comparison) -> list[Child]:
     versions = dict.fromkeys(tuple(e.versions.items()) for e in comparison.evidences.values())
     lines = [", ".join(f"{package} {number}" for package, number in found) for found in versions]
     return [
-        table(header, rows, f"Fingerprint of the data: {data or 'none, the models hold their own'}.", numeric=numeric),
+        table(header, rows, f"Fingerprint of the data: {data or 'none; the models were built without data='}.", numeric=numeric),
         *parts,
         *(tag("p", f"Versions: {line}.") for line in lines),
     ]
 
 
 def again(comparison: Comparison) -> list[Child]:
-    """Code that repeats the runs."""
+    """Code that reproduces the runs."""
     lines = [f"{python_call(e, name)}" for name, e in comparison.evidences.items()]
     begin = ["from dataclasses import replace", "import zhat", "", "runs = {}"]
     code = [*begin, *lines, f"print(zhat.compare(runs, prior={list(comparison.prior)!r}))"]
@@ -235,19 +245,19 @@ def again(comparison: Comparison) -> list[Child]:
     parts: list[Child] = [
         tag(
             "p",
-            "Same models, data, versions and seeds: same digits. In Python, where ",
+            "The same models, data, versions and seeds give the same digits. In Python, where ",
             tag("code", "models"),
             " holds the models:",
         ),
         tag("pre", "\n".join(code)),
-        tag("p", "Or one model at a time, on the command line:"),
+        tag("p", "Or on the command line, one model at a time:"),
         tag("pre", "\n".join(words)),
     ]
     pooled = [name for name, e in comparison.evidences.items() if was_pooled(e)]
     if pooled:
-        said = f"These lines give the first round of {', '.join(pooled)}; further rounds were added until it was decided, by "
+        said = f"These lines reproduce the first round of {', '.join(pooled)}; further rounds were added by "
         call = tag("code", 'zhat.compare(models, until="decided", seed=...)')
-        parts.append(tag("p", said, call, " with the seed that it was called with."))
+        parts.append(tag("p", said, call, " with the seed of that call."))
     return parts
 
 

@@ -1,4 +1,4 @@
-"""All pairs at once: log Bayes factors of every model against every other, as a matrix."""
+"""Log Bayes factors of all pairs of models, as a matrix."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from zhat.comparing.comparison import Comparison
 from zhat.formatting import with_error
 from zhat.report.pictures.names import label
 
-# Beyond this many nats all colours are alike: the evidence is decisive by any scale.
+# Beyond this many nats the colour no longer changes: the evidence is decisive on every scale.
 DEEPEST = 10.0
 
 
 def bayes_factor_matrix(comparison: Comparison, ax: Any) -> Any:
-    """The log Bayes factor of the row's model against the column's, with its error; grey where the runs do not decide."""
+    """The log Bayes factor of the row's model against the column's, with its standard error; grey where it is undecided."""
     names = comparison.ranking
     n = len(names)
     values = np.zeros((n, n))
@@ -33,5 +33,5 @@ def bayes_factor_matrix(comparison: Comparison, ax: Any) -> Any:
     ax.imshow(np.clip(values, -DEEPEST, DEEPEST), cmap="PuOr_r", vmin=-DEEPEST, vmax=DEEPEST)
     ax.set_xticks(range(n), [label(name) for name in names], rotation=30, ha="right")
     ax.set_yticks(range(n), [label(name) for name in names])
-    ax.set_title("log Bayes factor of row against column", fontsize=10)
+    ax.set_title("log Bayes factor of row against column, ± s.e.", fontsize=10)
     return ax

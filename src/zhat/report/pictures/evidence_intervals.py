@@ -10,9 +10,9 @@ from zhat.report.pictures.names import label
 
 
 def evidence_intervals(comparison: Comparison, ax: Any, level: float = 0.95) -> Any:
-    """A row a model: log evidence less that of the best, its interval, an open circle where the run doubts itself.
+    """A row for each model: log evidence relative to the best, its interval, an open circle where the run is suspect.
 
-    The shaded steps are those of Jeffreys' scale, seen from the best model.
+    The shaded steps are those of Jeffreys' scale, relative to the best model.
     """
     best = comparison.evidences[comparison.best].log_evidence
     lowest = 0.0
@@ -35,6 +35,6 @@ def evidence_intervals(comparison: Comparison, ax: Any, level: float = 0.95) -> 
     ax.set_xlim(left, max(0.05 * abs(left), 0.02))
     ax.set_yticks(range(len(comparison.ranking)), [label(name) for name in comparison.ranking])
     ax.set_ylim(len(comparison.ranking) - 0.5, -0.5)
-    ax.set_xlabel("log evidence less that of the best model, nats")
+    ax.set_xlabel("log evidence relative to the best model, nats")
     ax.set_title(f"log evidence, {level:.0%} intervals", fontsize=10)
     return ax

@@ -1,4 +1,4 @@
-"""Which covariates are in the model: a bar each, with its error."""
+"""Inclusion probabilities of covariates, with their standard errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zhat.spaces.subset_results import SubsetEvidences
 
 
 def inclusion(result: SubsetEvidences | SubsetSearch | Jump, ax: Any) -> Any:
-    """Inclusion probabilities, the largest first, with two errors on either side and a line at one half."""
+    """Inclusion probabilities, the largest first, with two standard errors on either side and a line at one half."""
     if not result.covariates:
         raise BadInput("inclusion draws covariates of a family of subsets; this run was over a list of models.")
     values, errors = result.inclusion, result.inclusion_se
@@ -29,7 +29,7 @@ def inclusion(result: SubsetEvidences | SubsetSearch | Jump, ax: Any) -> Any:
     ax.set_yticks(range(len(ranked)), [label(name) for name in ranked])
     ax.set_ylim(len(ranked) - 0.5, -0.5)
     ax.tick_params(labelsize=8)
-    ax.set_xlabel("posterior probability of inclusion, ± 2 errors")
+    ax.set_xlabel("posterior probability of inclusion, ± 2 s.e.")
     ax.set_ylabel("covariate")
     ax.set_title("inclusion probabilities" + ("" if ok else "  (suspect)"), fontsize=10)
     return ax

@@ -9,7 +9,7 @@ from zhat.report.pictures.names import label
 
 
 def model_probabilities(comparison: Comparison, ax: Any) -> Any:
-    """A bar a model, the most probable first, with the interval that the evidences' errors leave and a tick at the prior."""
+    """A bar for each model, the most probable first, with the interval from the standard errors and a tick at the prior."""
     bounds = comparison.probability_intervals()
     for row, name in enumerate(comparison.ranking):
         i = comparison.names.index(name)

@@ -1,4 +1,4 @@
-"""Names of models as labels of a picture: a dollar sign would begin a formula, and a long one would push the picture away."""
+"""Names of models as labels of a picture: without formulas, and cut to a length that leaves room for the picture."""
 
 from __future__ import annotations
 

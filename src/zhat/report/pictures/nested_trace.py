@@ -1,4 +1,4 @@
-"""A run of nested sampling: likelihood against prior mass, and where the evidence comes from."""
+"""A run of nested sampling: likelihood against prior mass, and the share of the evidence at each mass."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def nested_trace(result: Evidence, ax: Any) -> Any:
     """Log likelihood of the dead points against log prior mass, and each point's share of the evidence below it."""
     run = result.record
     if not isinstance(run, NestedRun):
-        raise BadType(f"nested_trace draws a run of nested sampling; {result.method} has left a {type(run).__name__}.")
+        raise BadType(f"nested_trace draws a run of nested sampling; the record of {result.method} is a {type(run).__name__}.")
     log_mass = log_volumes(run.n_alive)
     possible = run.log_likelihood > -np.inf
     x, y = log_mass[possible], run.log_likelihood[possible]
-    late = y > y.max() - 6.0 * max(y.max() - np.quantile(y, 0.5), 1.0)  # the first points would flatten all the rest
+    late = y > y.max() - 6.0 * max(y.max() - np.quantile(y, 0.5), 1.0)  # without the first points, which lie far below the others
     ax.plot(x[late], y[late], color="#08519c", lw=1.2, label="log likelihood")
-    ax.set_xlabel("log prior mass left")
+    ax.set_xlabel("log prior mass")
     ax.set_ylabel("log likelihood")
     ax.invert_xaxis()
     weight = nested_log_weights(log_mass)[possible] + y

@@ -1,4 +1,4 @@
-"""The largest importance weights against the law that their Pareto k stands for: does their variance exist?"""
+"""The largest importance weights and the generalised Pareto distribution fitted to them: is their variance finite?"""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from zhat.results.estimate import Evidence
 
 
 def pareto_tail(result: Evidence, ax: Any) -> Any:
-    """Share of draws above a weight, for the largest weights; the fitted law, and the one from which no error would be shown.
+    """Share of draws above a weight, for the largest weights; the fitted distribution, and the one with k = 0.5.
 
-    Both axes in logarithms: a straight line is a power law, and one as shallow as the dashed line has no variance.
+    Both axes are logarithmic: a straight line is a power law, and one as shallow as the dashed line has infinite variance.
     """
     draws = weighted_draws(result, "pareto_tail")
     assert draws.log_weight is not None
@@ -26,7 +26,7 @@ def pareto_tail(result: Evidence, ax: Any) -> Any:
     cut = math.exp(ascending[-n_tail - 1])
     share = np.arange(n_tail, 0, -1) / draws.n_drawn
     ax.plot(weight, share, "o", ms=3, color="#08519c", label="largest weights")
-    laws = ((known.pareto_k, "-", f"fitted, k = {known.pareto_k:.2f}"), (0.5, "--", "k = 0.5: no variance from here on"))
+    laws = ((known.pareto_k, "-", f"fitted, k = {known.pareto_k:.2f}"), (0.5, "--", "k = 0.5: infinite variance"))
     for k, style, words in laws:
         if math.isfinite(k):
             x = np.geomspace(cut, max(weight[-1] * 2.0, cut * 1.5), 100)
@@ -34,7 +34,7 @@ def pareto_tail(result: Evidence, ax: Any) -> Any:
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_ylim(0.5 / draws.n_drawn, 2.0 * n_tail / draws.n_drawn)
-    ax.set_xlabel("weight over its mean")
+    ax.set_xlabel("weight / mean weight")
     ax.set_ylabel("share of draws above")
     ax.set_title(f"log Z = {result.log_evidence:.3f}: the largest {n_tail:,} of {draws.n_drawn:,} weights", fontsize=10)
     ax.legend(frameon=False, fontsize=8)

@@ -1,4 +1,4 @@
-"""How far one predictor is ahead of others, split by split."""
+"""Differences of predictive scores between one predictor and others, split by split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zhat.results.records import Array
 
 
 def score_differences(differences: Mapping[str, Array], ax: Any) -> Any:
-    """A column of dots for each rival, one dot a split, with their mean; above zero the predictor is ahead."""
+    """A column of dots for each other predictor, one dot a split, with their mean; above zero the first one is better."""
     ax.axhline(0.0, color="#444444", lw=0.8, ls=":")
     for j, values in enumerate(differences.values()):
         place = np.argsort(np.argsort(values)) / max(len(values) - 1, 1) - 0.5  # spread by rank: dots do not hide each other

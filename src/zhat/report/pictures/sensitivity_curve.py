@@ -1,4 +1,4 @@
-"""Log evidence, or the log Bayes factor of two models, against a hyperparameter: errors, and the values that were run."""
+"""Log evidence, or the log Bayes factor of two models, against a hyperparameter, with standard errors and the values that were run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zhat.results.records import Array
 
 
 def sensitivity_curve(result: Sensitivity, ax: Any) -> Any:
-    """The curve with two errors on either side; dots where a run was made; a log axis where that helps."""
+    """The curve with two standard errors on either side; dots where a run was made; a log axis for values over decades."""
     _draw(result.values, result.log_evidence, result.se, np.isin(result.values, list(result.runs)), ax)
     ax.set_xlabel(label(result.hyperparameter))
     ax.set_ylabel("log evidence")
@@ -35,8 +35,8 @@ def _draw(x: Array, y: Array, se: Array, run: Any, ax: Any) -> None:
     ax.plot(x, y, "-", color="#08519c", lw=1.2)
     known = ~np.isnan(se)
     low, high = y - 2.0 * se, y + 2.0 * se
-    ax.fill_between(x[known], low[known], high[known], color="#9ecae1", alpha=0.6, lw=0, label="± 2 errors")
-    ax.plot(x[run], y[run], "o", color="#08519c", ms=5, label="run here")
+    ax.fill_between(x[known], low[known], high[known], color="#9ecae1", alpha=0.6, lw=0, label="± 2 s.e.")
+    ax.plot(x[run], y[run], "o", color="#08519c", ms=5, label="run at this value")
     if x.min() > 0 and x.max() > 10 * x.min():
         ax.set_xscale("log")
     ax.legend(frameon=False, fontsize=8)

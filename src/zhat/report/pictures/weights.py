@@ -1,4 +1,4 @@
-"""Importance weights: their spread, and the tail that decides whether their mean has an error."""
+"""Importance weights: their distribution, and the tail that decides whether their mean has a standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zhat.results.records import Draws, PathRun
 
 
 def weights(result: Evidence, ax: Any) -> Any:
-    """A histogram of the log weights relative to their mean; the few largest are marked, as the mean hangs on them."""
+    """A histogram of the log weights relative to their mean; the five largest are marked, because the mean depends on them."""
     draws = weighted_draws(result, "weights")
     assert draws.log_weight is not None
     known = Weights.of(draws.log_weight, draws.n_drawn)
@@ -23,18 +23,18 @@ def weights(result: Evidence, ax: Any) -> Any:
     top = np.sort(relative)[-5:]
     ax.plot(top, np.zeros_like(top), "|", color="#a50f15", ms=14, mew=1.5, clip_on=False, label="five largest")
     ax.axvline(0.0, color="#444444", lw=0.8, ls=":", label="their mean")
-    ax.set_xlabel("log weight less log Z")
+    ax.set_xlabel("log weight - log Z")
     ax.set_ylabel("draws")
-    worth = f"worth {known.ess:,.0f} of {known.n_drawn:,}"
-    ax.set_title(f"log Z = {result.log_evidence:.3f}, Pareto k {known.pareto_k:.2f}, {worth}", fontsize=10)
+    worth = f"ESS {known.ess:,.0f} of {known.n_drawn:,}"
+    ax.set_title(f"log Z = {result.log_evidence:.3f}, Pareto k = {known.pareto_k:.2f}, {worth}", fontsize=10)
     ax.legend(frameon=False, fontsize=8)
     return ax
 
 
 def weighted_draws(result: Evidence, picture: str) -> Draws:
-    """The weighted draws that a run left, or a sentence that there are none for this picture."""
+    """The weighted draws of a run; an error that says so where there are none."""
     record = result.record
     draws = record.final if isinstance(record, PathRun) else record
     if not isinstance(draws, Draws) or draws.log_weight is None:
-        raise BadType(f"{picture} draws weighted draws; {result.method} has left none.")
+        raise BadType(f"{picture} draws importance weights; the record of {result.method} has none.")
     return draws

@@ -1,7 +1,7 @@
-"""Friel & Wyse's review reproduced: its tables and its figure with its own settings, beside the truth and beside ours.
+"""Friel & Wyse (2012) reproduced: its tables and its figure with its own settings, beside the truth and beside ours.
 
     zhat reproduce friel-wyse --out folder
 
-One file a table (`table_1`, `table_2`, `pima`), the review's own samplers (`lanes`, `component_walk`, `threshold_moves`,
-`component_ordinates`), what it printed (`published.csv`), what each cell says (`cells`, `notes`), and the page (`page`).
+`tables/` has one file a table and judges their cells, `samplers/` the samplers of the paper, `published.csv` its printed numbers,
+`page/` the page; `parts.py` keeps finished parts, so that a run that was stopped continues.
 """

@@ -1,6 +1,6 @@
 """What an evaluation costs: CPU time per likelihood of every method, against the likelihood alone.
 
-The review's long runs are timed as they are: compiling is nothing beside them. Ours are over so soon that each runs twice on the
+The long runs of Friel & Wyse (2012) are timed as they are: compiling takes no time beside them. Ours are so short that each runs twice on the
 first model of its table, with the settings of a quick look; the first run compiles, the second is timed. The likelihood alone is
 one compiled call on some thousand points. Where methods also take gradients, an evaluation is either.
 """
@@ -47,7 +47,7 @@ def _timed(work: Callable[[Loop], Any]) -> float:
 
 def _pine(settings: Settings, key: Key, loop: Loop) -> dict[str, Any]:
     model, quick = table_2.models()[0], quick_settings().pine
-    works = {"laplace": table_2.REVIEW["laplace"], **{f"ours-{row}": table_2.library_work(row) for row in table_2.OURS}}
+    works = {"laplace": table_2.PAPER["laplace"], **{f"ours-{row}": table_2.library_work(row) for row in table_2.OURS}}
     found = {name: _timed(partial(work, model, quick, key.child("time"))) for name, work in works.items()}
     return {"bare": bare(model, key.child("bare"), loop), **found}
 
@@ -55,7 +55,7 @@ def _pine(settings: Settings, key: Key, loop: Loop) -> dict[str, Any]:
 def _pima(settings: Settings, key: Key, loop: Loop) -> dict[str, Any]:
     tau, quick = pima.TAUS["3"], quick_settings().pima
     model = pima.models(tau)[0]
-    works = {"laplace": pima.REVIEW["laplace"], **{f"ours-{row}": pima.library_work(row) for row in pima.library_methods(quick)}}
+    works = {"laplace": pima.PAPER["laplace"], **{f"ours-{row}": pima.library_work(row) for row in pima.library_methods(quick)}}
     found = {name: _timed(partial(work, model, tau, quick, key.child("time"))) for name, work in works.items()}
     return {"bare": bare(model, key.child("bare"), loop), **found}
 

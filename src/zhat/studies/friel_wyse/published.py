@@ -1,4 +1,4 @@
-"""What the review printed, from `published.csv`: table, row, column, value, and the spread over runs where it gives one."""
+"""The numbers of Friel & Wyse (2012), from `published.csv`: table, row, column, value, and the spread over runs where given."""
 
 from __future__ import annotations
 

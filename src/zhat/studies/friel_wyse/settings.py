@@ -1,4 +1,4 @@
-"""The settings of every run, as the review states them; where it is silent, what is assumed here, and why.
+"""The settings of every run, as Friel & Wyse (2012) state them; where they do not, what is assumed here, and why.
 
 Section 4.1 (pine) and section 4.2 (Pima) are quoted in the comments. `quick` is a tenth of the work with the same code: shorter
 chains and fewer runs, never other ladders.
@@ -17,7 +17,7 @@ class TractableSettings:
     n_chains: int = 10  # ours: ten chains side by side instead of one; they forget within a few sweeps
     n_draws: int = 100_000
     n_burn: int = 1_000
-    n_samples: int = 10  # ours: the review's sample is lost, so several are shown
+    n_samples: int = 10  # ours: the paper's sample is lost, so several are shown
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PimaSettings:
     """Tables 3 and 4."""
 
     # "the best approximation to BF12 over five runs". Eight chains side by side cost less here than five (they fill the
-    # processor's registers), so there are eight; the first five are read as the review read its five.
+    # processor's registers), so there are eight; the first five are read as the paper read its five.
     n_runs: int = 8
     n_best_of: int = 5
     precision: float = 2.0  # "we chose tau_p = 2"
@@ -101,7 +101,7 @@ class Settings:
         return found
 
 
-def review_settings() -> Settings:
+def paper_settings() -> Settings:
     """As printed."""
     return Settings()
 

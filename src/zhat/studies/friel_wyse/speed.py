@@ -9,7 +9,7 @@ from zhat.studies.friel_wyse.study import Study
 from zhat.studies.friel_wyse.tables import table_2
 from zhat.studies.friel_wyse.tables import tables_3_and_4 as pima
 
-# Row, its part, and the row of the review.
+# Row, its part, and the row of Friel & Wyse (2012).
 PARTS = (
     ("laplace", "laplace", "laplace"),
     ("chib_jeliazkov", "chib-jeliazkov", "chib_jeliazkov"),
@@ -24,7 +24,7 @@ PARTS = (
 
 
 def speed_rows(study: Study, table: str) -> list[tuple[str, ...]]:
-    """Published and ours, on the scale on which the 200,000 posterior samples take what the review's took."""
+    """Published and ours, on the scale on which the 200,000 posterior samples take what the paper's took."""
     printed = published()
     chain = study.parts[f"table-{table}/chain"]
     unit = printed[table, "harmonic", "speed"].value / (_cpu(chain) / _n_runs(study, table, "chain"))
@@ -58,7 +58,7 @@ def _n_runs(study: Study, table: str, part: str) -> int:
 def cost_rows(study: Study) -> list[tuple[str, list[tuple[str, ...]]]]:
     """CPU time per evaluation for each family of models that was timed."""
     found: list[tuple[str, list[tuple[str, ...]]]] = []
-    families = (("costs/pine", "2", "pine", table_2.REVIEW), ("costs/pima", "3", "Pima, tau = 0.01", pima.REVIEW))
+    families = (("costs/pine", "2", "pine", table_2.PAPER), ("costs/pima", "3", "Pima, tau = 0.01", pima.PAPER))
     for name, table, title, review in families:
         if name not in study.parts:
             continue
@@ -80,7 +80,7 @@ def _words(key: str) -> str:
     row = key.removeprefix("ours-")
     known = {"gibbs": "harmonic mean and Laplace at the MAP", "chain": "harmonic mean and Laplace at the MAP"}
     if row in known:
-        return f"{known[row]}, as in the review"
+        return f"{known[row]}, as in the paper"
     plain = row.replace("-", "_")
-    name = name_of(plain).removesuffix(" (not in the review)")
-    return f"{name}, ours" if key.startswith("ours-") else f"{name}, as in the review"
+    name = name_of(plain).removesuffix(" (not in the paper)")
+    return f"{name}, ours" if key.startswith("ours-") else f"{name}, as in the paper"

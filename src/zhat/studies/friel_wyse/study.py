@@ -1,6 +1,6 @@
 """The whole study: which parts a table needs, the numbers they give, and everything that is written down.
 
-found = reproduce(review_settings(), seed=1, folder=Path("out"), workers=2)
+found = reproduce(paper_settings(), seed=1, folder=Path("out"), workers=2)
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def reproduce(
     seed = check_seed(seed)
     for table in tables:
         if table not in TABLES:
-            raise BadInput(f"there is no Table {table} in the review's experiments; give {', '.join(TABLES)}.")
+            raise BadInput(f"there is no Table {table} in the experiments of Friel & Wyse (2012); give {', '.join(TABLES)}.")
     folder.mkdir(parents=True, exist_ok=True)
     # Timings of a look that lasts seconds would be those of everything around it.
     timed = {part.name for part in costs.parts()} if settings.quick else set()

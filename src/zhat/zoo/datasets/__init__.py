@@ -1,8 +1,8 @@
-"""The review's data, small enough to ship: each file as a dictionary from column name to a NumPy array.
+"""The data of Friel & Wyse (2012): each file as a dictionary from column name to a NumPy array.
 
 There are two files of the radiata pine data, because two are in circulation: `radiata_pine_friel_wyse` is what the
-review's figures were computed from, `radiata_pine_williams1959` is the published table (they differ in row 9).
-A user who compares with the review and one who compares with the rest of the literature both get their number.
+paper's figures were computed from, `radiata_pine_williams1959` is the published table (they differ in row 9).
+A user who compares with the paper and one who compares with the rest of the literature both get their number.
 """
 
 from __future__ import annotations

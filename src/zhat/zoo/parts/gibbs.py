@@ -1,6 +1,6 @@
 """Blocks of tempered Gibbs samplers: normals, one or many at once, and a scalar gamma, from their moments.
 
-Noise is standard (its law knows beta, never the parameters), so a whole run's noise is drawn at once.
+The distribution of the noise depends on beta, never on the parameters, so a whole run's noise is drawn at once.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Conjugate, so the evidence is a formula:
 
     p(y) = Gamma(a_n)/Gamma(a0) * b0^a0 / b_n^a_n * sqrt(tau0/tau_n) * (2 pi)^(-n/2)
 
-Two examples are built on it: E2 of the exact set and the review's Table 1. Its full conditionals are not the ones
-the review prints (those are the factors of the exact posterior): tau given mu also sees mu through its prior.
+Two examples are built on it: E2 of the exact set and Table 1 of Friel & Wyse (2012). Its full conditionals are not the ones
+the paper prints (those are the factors of the exact posterior): tau given mu also depends on mu through its prior.
 """
 
 from __future__ import annotations

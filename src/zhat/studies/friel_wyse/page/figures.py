@@ -38,7 +38,7 @@ class Panel:
 
 
 def panels(found: Mapping[str, Done]) -> list[Panel]:
-    """The three panels of Figure 1, and our nested sampling beside the review's."""
+    """The three panels of Figure 1, and our nested sampling beside Friel & Wyse's (2012)."""
     exact = table_2.exact()
     by_model: list[dict[str, Array]] = [{}, {}]
     for row, part, key in ROWS_2:

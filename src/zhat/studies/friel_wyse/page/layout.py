@@ -41,7 +41,7 @@ def with_error(value: Value | None) -> str:
 
 
 def printed(cell: Cell) -> str:
-    """As the review has it."""
+    """The number as Friel & Wyse (2012) print it."""
     if cell.published is None:
         return "–"
     return f"{cell.published:.{1 if cell.published == 1.3 else 2}f}"
@@ -53,7 +53,7 @@ def spread(value: float | None) -> str:
 
 
 def reproduced(cell: Cell) -> str:
-    """Whether the review's number is what its settings give."""
+    """Whether the paper's number is what its settings give."""
     if not cell.verdict:
         return "–"
     apart = "" if cell.z_published is None else f" (z {cell.z_published:+.1f})"
@@ -79,10 +79,10 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
             cell.name,
             printed(cell),
             "–" if cell.published_spread is None else f"{cell.published_spread:.2f}",
-            with_error(cell.with_review),
-            spread(None if cell.with_review is None else cell.with_review.spread),
+            with_error(cell.with_paper_settings),
+            spread(None if cell.with_paper_settings is None else cell.with_paper_settings.spread),
             reproduced(cell),
-            true(cell, cell.with_review, cell.z_truth),
+            true(cell, cell.with_paper_settings, cell.z_truth),
             with_error(cell.with_ours),
             true(cell, cell.with_ours, cell.z_ours),
             number(cell.truth),

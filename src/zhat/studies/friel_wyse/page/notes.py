@@ -1,6 +1,6 @@
-"""Words for what the numbers show: names of rows, and why a method of the review gives what it gives.
+"""Words for what the numbers show: names of rows, and why a method of Friel & Wyse (2012) gives what it gives.
 
-Each note is about a method in a table and stands beside every cell of its row. What is said of the review's own figures follows
+Each note is about a method in a table and stands beside every cell of its row. What is said of the paper's own figures follows
 from what was recomputed with its settings, not from the figures alone.
 """
 
@@ -23,42 +23,42 @@ NAMES = {
     "nested_few": "Nested sampling, one sweep a point",
     "nested_many": "Nested sampling, ten sweeps a point",
     "jump": "Reversible jump",
-    "importance": "Importance sampling (not in the review)",
-    "smc": "Sequential Monte Carlo (not in the review)",
+    "importance": "Importance sampling (not in the paper)",
+    "smc": "Sequential Monte Carlo (not in the paper)",
 }
 
 NOTES = {
     ("1", "exact"): ("The sample is another one, so levels differ; how far the value moves with tau0 does not depend on it."),
     ("1", "harmonic"): (
         "Hardly moves with the prior, because posterior draws hardly do; it is not an estimate of the evidence here. "
-        "Its weights 1/L have infinite variance, so runs differ by more than any error would say."
+        "Its weights 1/L have infinite variance, so runs differ by more than any standard error."
     ),
     ("2", "exact"): (
-        "The review's formula, with its three misprints mended, on the review's data (row 9 differs from the "
+        "The paper's formula, with its three misprints mended, on the paper's data (row 9 differs from the "
         "published table of Williams 1959; with that table the factor is 7024)."
     ),
     ("2", "laplace"): (
-        "Both evidences are 0.04 low, in the same way, and the ratio does not notice. The review's coordinates are "
+        "Both evidences are 0.04 low, in the same way, and the ratio is unaffected. The paper's coordinates are "
         "the precision itself, ours its logarithm: the same ratio to seven figures."
     ),
     ("2", "laplace_map"): (
-        "The review's spread of 1.05 is that of its coordinates, in which an error of the precision cancels between "
+        "The paper's spread of 1.05 is that of its coordinates, in which an error of the precision cancels between "
         "the curvatures. In the logarithm of the precision the same draws would scatter thirty times as much (and "
         "ours, from 8,000 draws, do)."
     ),
     ("2", "harmonic"): (
-        "Infinite variance: the mean of eighteen runs hangs on whichever run met a bad draw, and 'spread over runs' "
+        "Infinite variance: the mean of eighteen runs depends on the run with the worst draw, and 'spread over runs' "
         "is not a property of the method. Each log evidence is about three nats too high; the ratio hides it. No "
-        "setting mends it."
+        "setting removes it."
     ),
-    ("2", "chib"): ("Conjugate, two averages, both nearly constant: the most precise of all here, in the review and now."),
+    ("2", "chib"): ("Conjugate, two averages, both nearly constant: the most precise of all here, in the paper and now."),
     ("2", "ais"): ("Unbiased at any length of ladder."),
     ("2", "power"): ("A hundred rungs: the trapezoid's bias is 0.006 in each evidence and cancels in the ratio."),
-    ("2", "power_corrected"): ("What the review could have had from its own draws."),
+    ("2", "power_corrected"): ("What the paper could have had from its own draws."),
     ("2", "nested"): (
-        "The review does not say how many points it used, nor how many moves. A hundred points and one sweep give "
+        "The paper does not say how many points it used, nor how many moves. A hundred points and one sweep give "
         "about its spread; perfect moves would need only thirty points to do as badly. With 4,000 points and moves "
-        "that go on until they have forgotten where they began, the spread is what theory says."
+        "that continue until the points have mixed, the spread is the one of theory."
     ),
     ("3", "laplace"): ("Deterministic; 0.02 to 0.03 below the truth, as the posterior is not quite normal."),
     ("3", "laplace_map"): ("The best of 200,000 draws lies a little below the mode."),
@@ -85,7 +85,7 @@ NOTES = {
         "above all next to a prior a hundred times wider than the posterior."
     ),
     ("3", "nested_few"): (
-        "The review does not say how often a point is moved. With one sweep the error is about one nat, of either "
+        "The paper does not say how often a point is moved. With one sweep the error is about one nat, of either "
         "sign: the printed figures, both 1.6 low, are like those of such runs, where 2,000 points that move enough "
         "have an error of 0.15."
     ),
@@ -93,7 +93,7 @@ NOTES = {
         "The same points and steps, ten times the moves, within the printed run time: the truth. So what was wrong "
         "was the number of moves, not the method."
     ),
-    ("3", "jump"): ("The review's benchmark."),
+    ("3", "jump"): ("The paper's benchmark."),
     ("4", "power_10"): (
         "Ten steps as the text says: straight lines between rungs lose one nat. The printed figures cannot come from this ladder."
     ),
@@ -103,7 +103,7 @@ NOTES = {
     ("4", "ais"): ("Under this prior the kernel keeps up with the ladder."),
     ("4", "nested_few"): (
         "Not explained: even with one sweep a point the runs are right to 0.1 here, and the printed figures are 0.5 "
-        "and 0.6 too high. Nothing that the review states gives them; the two errors being alike, the ratio hides "
+        "and 0.6 too high. Nothing that the paper states gives them; the two errors being alike, the ratio hides "
         "most of it."
     ),
     ("4", "nested_many"): ("The same points and steps, ten times the moves: the truth again."),

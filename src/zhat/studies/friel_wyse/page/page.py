@@ -1,4 +1,4 @@
-"""The page: an annotated paper. Table by table what the review printed, what its settings give, what is true, and why.
+"""The page: an annotated paper. Table by table what Friel & Wyse (2012) printed, what its settings give, what is true, and why.
 
 Built from `report.markup`, so that everything is escaped; it loads nothing and runs nothing. Tables scroll within their own boxes
 on a narrow screen.
@@ -25,7 +25,7 @@ def page(study: Study) -> str:
     makers = {"1": _table_1, "2": _table_2, "3": _pima, "4": _pima}
     sections += [makers[table](study, table) for table in study.tables]
     sections += [_costs(study), _differences(), _again(study)]
-    title = "Estimating the model evidence: the review, reproduced"
+    title = "Friel & Wyse (2012), Estimating the evidence: reproduced"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -148,7 +148,7 @@ def _pima(study: Study, table: str) -> Html:
         _why(cells),
         tag("h3", "The best of five"),
         tag("p", prose.BEST_OF),
-        scrolling(("method", "published BF12", "ours, best of five"), best, "Chosen as the review chose", (1, 2), narrow=True),
+        scrolling(("method", "published BF12", "ours, best of five"), best, "Chosen as the paper chose", (1, 2), narrow=True),
         tag("h3", "Reversible jump over all 128 models"),
         tag("p", prose.jump_words(study, table)),
         scrolling(
@@ -198,7 +198,7 @@ def _differences() -> Html:
     return tag(
         "section",
         tag("h2", "Misprints, silences, and what is done about them", id="differences"),
-        scrolling(("where", "printed", "used here"), prose.MISPRINTS, "Misprints of the review", (), narrow=False),
+        scrolling(("where", "printed", "used here"), prose.MISPRINTS, "Misprints of the paper", (), narrow=False),
         tag("ul", *(tag("li", text) for text in prose.SILENCES)),
     )
 

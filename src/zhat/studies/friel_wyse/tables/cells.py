@@ -1,7 +1,7 @@
-"""Every number of the review beside ours: published, with its settings, with ours, the truth, and whether they agree.
+"""Every number of Friel & Wyse (2012) beside ours: published, with its settings, with ours, the truth, and whether they agree.
 
-Two questions are kept apart. *Is the review's number what its settings give?* is answered by a z-score of the published number
-against our runs with those settings. *Is it right?* is answered by ours against the truth. Where the review gives no error
+Two questions are kept apart. *Is the paper's number what its settings give?* is answered by a z-score of the published number
+against our runs with those settings. *Is it right?* is answered by ours against the truth. Where the paper gives no error
 (Tables 3 and 4, one run chosen of five) the scatter of our own runs stands in for it.
 """
 
@@ -22,8 +22,8 @@ from zhat.studies.friel_wyse.tables import table_2
 from zhat.studies.friel_wyse.tables import tables_3_and_4 as pima
 
 LIMIT = 3.0
-# The review's reversible jump: the share of moves that switch models, and their number, taken to be that of its other runs.
-REVIEW_SWITCHES, REVIEW_JUMPS = 0.29, 200_000
+# The paper's reversible jump: the share of moves that switch models, and their number, taken to be that of its other runs.
+PAPER_SWITCHES, PAPER_JUMPS = 0.29, 200_000
 COLUMNS = {"log_z_1": "log evidence, model 1", "log_z_2": "log evidence, model 2", "bf12": "BF12", "bf21": "BF21"}
 
 
@@ -39,14 +39,14 @@ class Value:
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of the review. `with_review` is ours with its settings, `with_ours` what this library does by itself."""
+    """One number of the paper. `with_paper_settings` is ours with its settings, `with_ours` what this library does by itself."""
 
     table: str
     row: str
     column: str
     published: float | None
     published_spread: float | None
-    with_review: Value | None
+    with_paper_settings: Value | None
     with_ours: Value | None
     truth: float | None
     z_published: float | None
@@ -67,7 +67,7 @@ class Cell:
         for key, value in asdict(self).items():
             if isinstance(value, dict):
                 found |= {f"{key}_{part}": number for part, number in value.items()}
-            elif key in ("with_review", "with_ours"):
+            elif key in ("with_paper_settings", "with_ours"):
                 found |= {f"{key}_{part}": None for part in ("value", "error", "spread", "n_runs")}
             else:
                 found[key] = value
@@ -102,14 +102,14 @@ def cells_of_table_1(found: Mapping[str, Done]) -> list[Cell]:
                 review, ours = Value(exact[i]), Value(*result["chib"][i])
                 own = exact[i] - exact[-1]
                 same = abs(moved - own) < 0.1
-                words = f"From tau0 = 1 the review's value moves by {moved:+.2f}, ours by {own:+.2f}."
+                words = f"From tau0 = 1 the paper's value moves by {moved:+.2f}, ours by {own:+.2f}."
             else:
                 lanes = mean_of(result["harmonic"][0][i][1:])
                 review, ours = Value(result["harmonic"][0][i][0], None, lanes.spread, lanes.n_runs), None
                 own = result["harmonic"][0][i][0] - result["harmonic"][0][-1][0]
                 # The noise is that of two heavy-tailed means; the claim is only that the exact value's move is not followed.
                 same = abs(moved) < 1.0 and abs(own) < 1.0
-                words = f"From tau0 = 1 the review's value moves by {moved:+.2f}, ours by {own:+.2f}; the exact one by "
+                words = f"From tau0 = 1 the paper's value moves by {moved:+.2f}, ours by {own:+.2f}; the exact one by "
                 words += f"{exact[i] - exact[-1]:+.2f}."
             cells.append(
                 Cell(
@@ -118,7 +118,7 @@ def cells_of_table_1(found: Mapping[str, Done]) -> list[Cell]:
                     column=column,
                     published=known.value,
                     published_spread=None,
-                    with_review=review,
+                    with_paper_settings=review,
                     with_ours=ours,
                     truth=exact[i],
                     z_published=None,
@@ -152,7 +152,7 @@ def bayes_factors(done: Done, key: str) -> np.ndarray:
 
 
 def cells_of_table_2(found: Mapping[str, Done]) -> list[Cell]:
-    """Means of the Bayes factor over eighteen runs, as the review has them."""
+    """Means of the Bayes factor over eighteen runs, as the paper has them."""
     first, second = table_2.exact()
     truth = math.exp(second - first)
     cells = [_cell("2", "exact", "bf21", Value(truth), None, truth, relative=False)]
@@ -171,7 +171,7 @@ def _ours_2(found: Mapping[str, Done], row: str) -> Value | None:
 
 # -- Tables 3 and 4 -----------------------------------------------------------------------------------------------------------
 
-# Row, its part, the key in it, the row of the review it is held against, and that of ours.
+# Row, its part, the key in it, the row of the paper it is held against, and that of ours.
 ROWS_34 = (
     ("laplace", "laplace", "laplace", "laplace", "laplace"),
     ("chib_jeliazkov", "chib-jeliazkov", "chib_jeliazkov", "chib_jeliazkov", "chib_jeliazkov"),
@@ -206,11 +206,11 @@ def cells_of_pima(table: str, found: Mapping[str, Done], n_best_of: int) -> list
 
 
 def _jump_cell(table: str, done: Done, truth: float) -> Cell:
-    """The benchmark. The review's error is that of a chain of two states that switches in 29 % of its moves, as its did."""
+    """The benchmark. The paper's error is that of a chain of two states that switches in 29 % of its moves, as its did."""
     factor = math.exp(done.result["log_bayes_factor"])
     error = None if done.result["error"] is None else factor * done.result["error"]
-    memory = 1.0 - 2.0 * REVIEW_SWITCHES
-    theirs = factor * math.sqrt(4.0 * (1.0 + memory) / (1.0 - memory) / REVIEW_JUMPS)
+    memory = 1.0 - 2.0 * PAPER_SWITCHES
+    theirs = factor * math.sqrt(4.0 * (1.0 + memory) / (1.0 - memory) / PAPER_JUMPS)
     return _cell(table, "jump", "bf12", Value(factor, error, theirs), None, truth, relative=True)
 
 
@@ -271,7 +271,7 @@ def _cell(
         column=column,
         published=None if known is None else known.value,
         published_spread=None if known is None else known.spread,
-        with_review=review,
+        with_paper_settings=review,
         with_ours=ours,
         truth=truth,
         z_published=z,
@@ -292,9 +292,9 @@ def _z(value: Value | None, truth: float, relative: bool) -> float | None:
 
 
 def _judged(known: Any, review: Value | None, relative: bool) -> tuple[str, float | None, str]:
-    """Whether the published number is what the review's settings give, how many errors apart they are, and that in words."""
+    """Whether the published number is what the paper's settings give, how many errors apart they are, and that in words."""
     if known is None:
-        return "", None, "" if review is None else "Not in the review."
+        return "", None, "" if review is None else "Not in the paper."
     if review is None:
         return "", None, ""
     gap = known.value - review.value

@@ -1,9 +1,9 @@
-"""The review's benchmark: reversible jump between the two Pima models, and a long run over all 128 subsets of covariates.
+"""The benchmark of Friel & Wyse (2012): reversible jump between two Pima models, and a long run over all 128 subsets.
 
 "A reduced reversible jump run restricting to jumps only between these two models. The prior probabilities of the models were
 adjusted to allow for very frequent jumps (about 29%)." Here `jump` evens out the models by pilot runs, which does the same, and
-jumps to fresh draws of the other model's proposal. Beside the long run stands the enumeration of all models by importance
-sampling, which says who leads without any jumping.
+jumps to fresh draws of the other model's proposal. The long run is compared with the enumeration of all models by importance
+sampling.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Table 1: the exact log evidence falls as the prior of the mean widens; the harmonic mean of a million draws hardly notices.
+"""Table 1: the exact log evidence falls as the prior of the mean widens; the harmonic mean of a million draws hardly changes.
 
     y_i ~ N(mu, 1/tau),  mu ~ N(0, 1/(tau0 tau)),  tau ~ Ga(0.001, 0.001),  n = 100 simulated from N(0, 1)
 
-The review's sample is lost. What does not depend on it is how far the values move: the exact one by 0.5 log(tau0 / (tau0 + n))
+The sample of Friel & Wyse (2012) is lost. How far the values move does not depend on it: the exact one by 0.5 log(tau0 / (tau0 + n))
 and a small term of the fit. Ten samples show the same ten times.
 """
 

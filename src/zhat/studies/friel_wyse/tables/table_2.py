@@ -1,9 +1,9 @@
-"""Table 2 and Figure 1: the Bayes factor of the two pine models by every method of the review, eighteen runs each.
+"""Table 2 and Figure 1: the Bayes factor of the two pine models by every method of Friel & Wyse (2012), eighteen runs each.
 
     strength_i = intercept + slope (x_i - mean x) + N(0, 1/tau);   model 1: x the density, model 2: adjusted for resin
 
 The exact factor is 4553.6455. Every part below gives eighteen log evidences for each model. "Ours" are the same methods as this
-library runs them when nothing is said, and two that the review does not have.
+library runs them when nothing is said, and two that the paper does not have.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def models() -> tuple[Model, Model]:
 
 
 def exact() -> tuple[float, float]:
-    """Both log evidences, by the review's formula with its misprints mended."""
+    """Both log evidences, by the paper's formula with its misprints mended."""
     first, second = (zoo.pine(covariate).log_evidence for covariate in COVARIATES)
     assert first is not None and second is not None
     return first, second
 
 
-# -- the review's runs ---------------------------------------------------------------------------------------------------
+# -- the paper's runs ---------------------------------------------------------------------------------------------------
 
 
 def _laplace(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _conditional_means(model: Model, point: dict[str, float]) -> dict[str, float
 def _chib(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
     """tau* from a full run, the slope's ordinate from a reduced one with tau held, the intercept's in closed form.
 
-    The review ran a third chain, with tau and one line parameter held, to average what is the same number at every draw.
+    The paper ran a third chain, with tau and one line parameter held, to average what is the same number at every draw.
     """
     intercept = model.conditionals[0]
     rng, n = key.generator(), settings.chib_draws
@@ -185,7 +185,7 @@ def _ladder(settings: PineSettings) -> Array:
 
 
 def library_methods(model: Model, settings: PineSettings) -> dict[str, Method]:
-    """By the review's row, and two more."""
+    """By the paper's row, and two more."""
     return {
         "laplace": Laplace(),
         "laplace_map": LaplaceMetropolis(kernel=Gibbs(model.conditionals)),
@@ -238,7 +238,7 @@ def _both(work: Work) -> Callable[[Settings, Key, Loop], dict[str, Any]]:
     return run
 
 
-REVIEW: dict[str, Work] = {
+PAPER: dict[str, Work] = {
     "laplace": _laplace,
     "gibbs": _gibbs,
     "chib": _chib,
@@ -259,6 +259,6 @@ OURS = ("laplace", "laplace_map", "harmonic", "chib", "ais", "nested", "power", 
 
 def parts() -> list[Part]:
     """Everything that Table 2 and Figure 1 need."""
-    found = [Part(f"table-2/{name}", "2", f"Table 2, {TITLES[name]}", _both(work), 8.0) for name, work in REVIEW.items()]
+    found = [Part(f"table-2/{name}", "2", f"Table 2, {TITLES[name]}", _both(work), 8.0) for name, work in PAPER.items()]
     found += [Part(f"table-2/ours-{row}", "2", f"Table 2, ours: {row}", _both(library_work(row)), 8.0) for row in OURS]
     return found

@@ -2,9 +2,9 @@
 
     model 1: 1 + NP + PGC + BMI + DP,   model 2: the same + AGE,   theta ~ N(0, I/tau)
 
-Every sampler of the review takes the one-coefficient-at-a-time steps of `component_walk`. The truth is importance sampling with
+Every sampler of Friel & Wyse (2012) updates one coefficient at a time (`component_walk`). The truth is importance sampling with
 two million draws (standard error 0.0003). "Ours" are the same methods as this library runs them when nothing is said, one run
-each with its own error, and two that the review does not have.
+each with its own error, and two that the paper does not have.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def truth(tau: float) -> tuple[float, float]:
     return first, second
 
 
-# -- the review's runs ---------------------------------------------------------------------------------------------------
+# -- the paper's runs ---------------------------------------------------------------------------------------------------
 
 
 def _laplace(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _ladder(n_rungs: int, power: float) -> Array:
 
 
 def library_methods(settings: PimaSettings) -> dict[str, Method]:
-    """By the review's row, and two more; with default settings, unless a quick look is wanted."""
+    """By the paper's row, and two more; with default settings, unless a quick look is wanted."""
     if settings.small_library:
         chains = LadderChains(n_chains=80, n_kept=10)
         small = {"power": PowerPosterior(chains=chains), "ais": AIS(n_particles=200, n_pilot=200), "nested": NestedSampling(400)}
@@ -194,7 +194,7 @@ def _both(work: Work, tau: float) -> Callable[[Settings, Key, Loop], dict[str, A
     return run
 
 
-REVIEW: dict[str, Work] = {
+PAPER: dict[str, Work] = {
     "laplace": _laplace,
     "chib-jeliazkov": _chib_jeliazkov,
     "chain": _chain,
@@ -221,7 +221,7 @@ def parts() -> list[Part]:
     """Everything that Tables 3 and 4 need but the jumps."""
     found = []
     for table, tau in TAUS.items():
-        for name, work in REVIEW.items():
+        for name, work in PAPER.items():
             title, weight = TITLES[name]
             found.append(Part(f"table-{table}/{name}", table, f"Table {table}, {title}", _both(work, tau), weight))
         for row in library_methods(PimaSettings()):

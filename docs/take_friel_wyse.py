@@ -1,4 +1,4 @@
-"""Take what ``zhat reproduce friel-wyse --out DIR`` wrote into these pages: ``python docs/take_review.py DIR``.
+"""Copy the output of ``zhat reproduce friel-wyse --out DIR`` into these pages: ``python docs/take_friel_wyse.py DIR``.
 
 Tables are replaced where they stand in friel_wyse.md; the words around them have numbers of their own, to be read again by hand.
 """

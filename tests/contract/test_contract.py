@@ -67,11 +67,11 @@ def can_take(method, id):
 # What is run with every change: the work horses everywhere, every method on models of all sorts. `make contract` runs all cells.
 EVERYWHERE = ("importance", "laplace", "prior-mean", "smc")
 ALL_SORTS = ("E1", "E2", "E3a", "E8", "E12", "E15n", "E16a")
-DEAR = {("smc", "E9b")}  # half a minute
+EXPENSIVE = {("smc", "E9b"), ("importance", "E9b")}  # fifty dimensions: half a minute and more
 
 
 def marks(method, id):
-    slow = (method not in EVERYWHERE and id not in ALL_SORTS) or (method, id) in DEAR
+    slow = (method not in EVERYWHERE and id not in ALL_SORTS) or (method, id) in EXPENSIVE
     return [pytest.mark.xdist_group(id), *([pytest.mark.slow] if slow else [])]
 
 

@@ -24,6 +24,7 @@ import importlib
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ class Function(NamedTuple):
     lines: int
 
 
+@cache
 def trees(source: Path) -> dict[str, ast.Module]:
     """Every file of the package, parsed; by its path without the ending."""
     files = sorted(source.rglob("*.py"))

@@ -69,6 +69,12 @@ def run(clone) -> Callable[..., str]:
 
 
 @pytest.fixture
+def pages() -> dict[str, str]:
+    """The pages, and the folder in which each puts its new file."""
+    return PAGES
+
+
+@pytest.fixture
 def code_of() -> Callable[[str], list[str]]:
     """The function that gives the Python code of a page."""
     return blocks

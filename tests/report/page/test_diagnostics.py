@@ -13,15 +13,18 @@ from zhat.report.page.words import reasons, why_trust
 
 # Method, a diagnostic within its limit, one beyond it, the code that its verdict raises, words of both sentences.
 CASES = [
-    ("smc", {"mode_check": "done", "from_mode_log_evidence": -1.0, "from_mode_se": 0.01}, None, "missed-peak",
+    ("smc", {"mode_check": "done", "from_mode_log_evidence": -1.0, "from_mode_se": 0.01, "from_mode_pareto_k": 0.1}, None, "missed-peak",
      "finds no mode that this run missed", "missed part of the posterior"),
     ("smc", {"mode_check": "no usable mode: no second view"}, {"mode_check": "not done"}, "unchecked", "Nothing was compared", "not finished"),
     ("importance", {"particle_check": "done", "huge_share_particles": 0.0, "huge_share_draws": 0.01},
      {"particle_check": "done", "huge_share_particles": 0.4, "huge_share_draws": 0.0}, "missed-mode",
      "found no region that the proposal misses (0 % of its weight at points with a huge importance weight; above 4 % would be flagged)",
      "has 40 % of its weight in regions that the proposal misses (flagged above 3 %)"),
-    ("importance", {"particle_check": "done", "huge_share_particles": 0.0}, {"particle_check": "not done"}, "unchecked", "no region", "not finished"),
+    ("importance", {"particle_check": "done", "huge_share_particles": 0.0, "huge_share_draws": 0.0}, {"particle_check": "not done"}, "unchecked", "no region", "not finished"),
     ("chib-jeliazkov", {"unvisited_share": 0.0}, {"unvisited_share": 0.02}, "missed-peak", "visited every mode", "2 % of the posterior mass"),
+    ("chib", {"from_prior_log_evidence": -1.0, "from_prior_se": 0.1, "from_prior_pareto_k": 0.1},
+     {"from_prior_log_evidence": 2.0, "from_prior_se": 0.1, "from_prior_pareto_k": 0.1}, "missed-mass",
+     "shows no mass that the chains missed", "they missed part of the posterior"),
     ("laplace", {"n_modes": 2}, None, "modes-left", "The optimiser found 2 modes.", "there may be more"),
     ("importance", {"pareto_k": -0.38}, {"pareto_k": 0.62}, "pareto-k",
      "Pareto k = -0.38 (flagged from 0.5, where the variance of the weights may be infinite).", "Pareto k = 0.62, not below 0.5"),
@@ -98,7 +101,7 @@ def test_every_sentence_has_a_case(run):
             for found in (good, bad)
             if found is not None
         ]
-        if not any(spoken) and say.__name__ != "_one_draw":  # the largest weight is stated and never flagged
+        if not any(spoken) and say.__name__ not in ("_one_draw", "_unseen"):  # stated, never flagged
             unheard.append(say.__name__)
     assert unheard == []
 
@@ -111,6 +114,12 @@ def test_the_diagnostics_of_a_users_own_method_are_stated_without_a_limit(run):
         "1 of the first points have descendants at the end.",
         "R-hat of the chains is 9.0000.",
     ]
+
+
+def test_what_the_look_for_missed_mass_left_out_is_stated(run):
+    partial = dataclasses.replace(run, diagnostics={"unseen": ["outliers"]})
+    (sentence,) = sentences(partial)
+    assert "left out outlying points" in sentence.text and not sentence.flagged
 
 
 def test_an_exact_result_needs_no_diagnostics(run):

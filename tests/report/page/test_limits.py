@@ -10,7 +10,7 @@ from zhat.report.page import limits
 from zhat.verdicts import tempered, weights
 
 
-def test_thresholds_are_the_constants_of_the_verdicts():
+def test_limits_of_single_methods_are_those_of_their_files():
     assert {
         "chib": chib.MAX_R_HAT,
         "chib-jeliazkov": chib_jeliazkov.MAX_R_HAT,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from zhat.formatting import with_error
+from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.report.page import limits
 from zhat.results.estimate import Evidence
 from zhat.verdicts.tempered import MAX_Z
@@ -57,33 +58,45 @@ def _percent(share: float) -> str:
 # -- missed mass -----------------------------------------------------------------------------------------------------
 
 
+def _finding(result: Evidence) -> Finding:
+    """What the look for missed mass found, held against this result."""
+    return Finding.read(result.diagnostics, Answer(result.log_evidence, result.error or 0.0))
+
+
 def _mode_check(result: Evidence) -> Sentence | None:
-    found = _number(result, "from_mode_log_evidence")
-    if found is None:
-        if result.diagnostics.get("mode_check") == "not done":
-            return Sentence("Mode check: not finished. The run may have missed a mode.", True)
-        if str(result.diagnostics.get("mode_check", "")).startswith("no usable mode"):
-            return Sentence(
-                "Mode check: the optimiser found no mode at which importance sampling is possible. Nothing was compared."
-            )
+    found = _finding(result)
+    if found.mode_check is Progress.NOT_DONE:
+        return Sentence("Mode check: not finished. The run may have missed a mode.", True)
+    if found.mode_check is Progress.NO_MODE:
+        return Sentence("Mode check: the optimiser found no mode at which importance sampling is possible. Nothing was compared.")
+    if found.at_modes is None:
         return None
-    there = with_error(found, _number(result, "from_mode_se"))
+    there = with_error(found.at_modes.log_evidence, found.at_modes.se)
     if _raised(result, "missed-peak"):
         missed = f"Mode check: importance sampling at the modes gives {there} (s.e.), against {result.log_evidence:.4f} here."
         return Sentence(f"{missed} The run missed part of the posterior.", True)
     return Sentence(f"Mode check: importance sampling at the modes gives {there} (s.e.) and finds no mode that this run missed.")
 
 
-def _coverage_check(result: Evidence) -> Sentence | None:
-    done = result.diagnostics.get("coverage_check", result.diagnostics.get("particle_check"))
-    if done == "not done":
-        return Sentence("Coverage check: not finished. The proposal may have missed a mode.", True)
-    there, here = _number(result, "huge_share_particles"), _number(result, "huge_share_draws")
-    if there is None:
+def _prior_draws(result: Evidence) -> Sentence | None:
+    second = _finding(result).from_prior_draws
+    if second is None:
         return None
-    limit = (here or 0.0) + limits.COVERAGE_MARGIN
+    text = f"The mean likelihood of prior draws gives {with_error(second.log_evidence, second.se)} (s.e.)"
+    if _raised(result, "missed-mass"):
+        return Sentence(f"{text}, more than the chains found: they missed part of the posterior.", True)
+    return Sentence(f"{text} and shows no mass that the chains missed.")
+
+
+def _coverage_check(result: Evidence) -> Sentence | None:
+    found = _finding(result)
+    if found.coverage_check is Progress.NOT_DONE:
+        return Sentence("Coverage check: not finished. The proposal may have missed a mode.", True)
+    if found.coverage is None:
+        return None
+    there, limit = found.coverage.population, found.coverage.draws + limits.COVERAGE_MARGIN
     begin = "Coverage check: a tempered population started from the prior"
-    if there > limit:
+    if found.is_uncovered:
         return Sentence(
             f"{begin} has {_percent(there)} of its weight in regions that the proposal misses (flagged above {_percent(limit)}).",
             True,
@@ -95,7 +108,7 @@ def _coverage_check(result: Evidence) -> Sentence | None:
 
 
 def _unvisited(result: Evidence) -> Sentence | None:
-    share = _number(result, "unvisited_share")
+    share = _finding(result).unvisited_share
     if share is None:
         return None
     if _raised(result, "missed-peak") and share > 0.0:
@@ -103,6 +116,11 @@ def _unvisited(result: Evidence) -> Sentence | None:
     return Sentence(
         f"The chains visited every mode that the mode check found (unvisited share of the posterior: {_percent(share)})."
     )
+
+
+def _unseen(result: Evidence) -> Sentence | None:
+    parts = _finding(result).unseen
+    return Sentence(f"The look for missed mass left out {'; '.join(part.value for part in parts)}.") if parts else None
 
 
 def _modes(result: Evidence) -> Sentence | None:
@@ -398,7 +416,7 @@ def _zero_likelihood(result: Evidence) -> Sentence | None:
 
 
 _SENTENCES: tuple[Callable[[Evidence], Sentence | None], ...] = (
-    _mode_check, _coverage_check, _unvisited, _tail, _tail_under_prior, _effective, _one_draw, _spread, _half_the_rungs, _correction,
+    _mode_check, _prior_draws, _coverage_check, _unvisited, _unseen, _tail, _tail_under_prior, _effective, _one_draw, _spread, _half_the_rungs, _correction,
     _islands, _ancestors, _descent, _mixing, _ranks, _left_over, _survivors, _chains, _points, _acceptance_at_point, _near_mode,
     _discretisation, _two_readings, _identity, _variance_from_prior, _zero_likelihood, _modes,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The thresholds that the report quotes beside a diagnostic: the numbers of the verdicts, by the method that applies them.
 
-A method that is not listed (a user's own) has its diagnostics printed without a threshold. `tests/report/page/test_limits.py` holds
-every entry to the constant that decides the verdict.
+A method that is not listed (a user's own) has its diagnostics printed without a threshold. Limits that stand in the file of a method,
+which the report does not import, are repeated here; `tests/report/page/test_limits.py` holds each to the constant that decides.
 """
 
 from __future__ import annotations

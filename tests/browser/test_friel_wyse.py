@@ -1,4 +1,4 @@
-"""The review's page as a browser shows it: the one in the documentation, at desktop and phone width."""
+"""The page of Friel & Wyse (2012), reproduced, as a browser shows it: the one in the documentation, at desktop and phone width."""
 
 from __future__ import annotations
 

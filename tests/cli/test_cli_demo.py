@@ -1,4 +1,4 @@
-"""`zhat demo`: the review's pine and Pima models, what is known of them, the Bayes factors, and a report of each."""
+"""`zhat demo`: the pine and Pima models of Friel & Wyse (2012), what is known of them, the Bayes factors, and a report of each."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_table_2_of_a_quick_look(quick):
         assert float(cells["2", row, "bf21"]["with_paper_settings_value"]) == pytest.approx(exact, rel=3e-3)
     for row in ("chib", "ais", "power", "laplace_map"):
         assert abs(float(cells["2", row, "bf21"]["z_truth"])) < 4.5
-    for row in ("nested", "harmonic"):  # poor, as in the review
+    for row in ("nested", "harmonic"):  # poor, as in the paper
         assert float(cells["2", row, "bf21"]["with_paper_settings_spread"]) > 0.2 * exact
 
 
@@ -155,7 +155,7 @@ def test_bad_arguments_get_a_sentence(tmp_path):
 # -- numbers -----------------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_review_printed():
+def test_what_the_paper_printed():
     found = published()
     assert found["2", "nested", "bf21"].value == 5369.71 and found["2", "nested", "bf21"].spread == 3874.79
     assert found["4", "jump", "bf12"].rounding == pytest.approx(0.05)

@@ -13,14 +13,16 @@ from zhat.report.page.words import reasons, why_trust
 
 # Method, a diagnostic within its limit, one beyond it, the code that its verdict raises, words of both sentences.
 CASES = [
-    ("smc", {"mode_check": "done", "from_mode_log_evidence": -1.0, "from_mode_se": 0.01}, None, "missed-peak",
+    ("smc", {"mode_check": "done", "from_mode_log_evidence": -1.0, "from_mode_se": 0.01, "from_mode_pareto_k": 0.1}, None, "missed-peak",
      "finds no mode that this run missed", "missed part of the posterior"),
     ("smc", {"mode_check": "no usable mode: no second view"}, {"mode_check": "not done"}, "unchecked", "Nothing was compared", "not finished"),
     ("importance", {"particle_check": "done", "huge_share_particles": 0.0, "huge_share_draws": 0.01},
      {"particle_check": "done", "huge_share_particles": 0.4, "huge_share_draws": 0.0}, "missed-mode",
      "found no region that the proposal misses (0 % of its weight at points with a huge importance weight; above 4 % would be flagged)",
      "has 40 % of its weight in regions that the proposal misses (flagged above 3 %)"),
-    ("importance", {"particle_check": "done", "huge_share_particles": 0.0}, {"particle_check": "not done"}, "unchecked", "no region", "not finished"),
+    ("importance", {"particle_check": "done", "huge_share_particles": 0.0, "huge_share_draws": 0.0}, {"particle_check": "not done"}, "unchecked", "no region", "not finished"),
+    ("chib", {"from_prior_log_evidence": -1.0, "from_prior_se": 0.1, "from_prior_pareto_k": 0.1}, None, "missed-mass",
+     "does not exceed the answer", "The chains missed part of the posterior"),
     ("chib-jeliazkov", {"unvisited_share": 0.0}, {"unvisited_share": 0.02}, "missed-peak", "visited every mode", "2 % of the posterior mass"),
     ("laplace", {"n_modes": 2}, None, "modes-left", "The optimiser found 2 modes.", "there may be more"),
     ("importance", {"pareto_k": -0.38}, {"pareto_k": 0.62}, "pareto-k",

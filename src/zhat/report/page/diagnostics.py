@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from zhat.formatting import with_error
+from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.report.page import limits
 from zhat.results.estimate import Evidence
 from zhat.verdicts.tempered import MAX_Z
@@ -57,17 +58,19 @@ def _percent(share: float) -> str:
 # -- missed mass -----------------------------------------------------------------------------------------------------
 
 
+def _finding(result: Evidence) -> Finding:
+    return Finding.read(result.diagnostics, Answer(result.log_evidence, result.error or 0.0))
+
+
 def _mode_check(result: Evidence) -> Sentence | None:
-    found = _number(result, "from_mode_log_evidence")
-    if found is None:
-        if result.diagnostics.get("mode_check") == "not done":
-            return Sentence("Mode check: not finished. The run may have missed a mode.", True)
-        if str(result.diagnostics.get("mode_check", "")).startswith("no usable mode"):
-            return Sentence(
-                "Mode check: the optimiser found no mode at which importance sampling is possible. Nothing was compared."
-            )
+    finding = _finding(result)
+    if finding.mode_check is Progress.NOT_DONE:
+        return Sentence("Mode check: not finished. The run may have missed a mode.", True)
+    if finding.mode_check is Progress.NO_MODE:
+        return Sentence("Mode check: the optimiser found no mode at which importance sampling is possible. Nothing was compared.")
+    if finding.at_modes is None:
         return None
-    there = with_error(found, _number(result, "from_mode_se"))
+    there = with_error(finding.at_modes.log_evidence, finding.at_modes.se)
     if _raised(result, "missed-peak"):
         missed = f"Mode check: importance sampling at the modes gives {there} (s.e.), against {result.log_evidence:.4f} here."
         return Sentence(f"{missed} The run missed part of the posterior.", True)
@@ -75,15 +78,14 @@ def _mode_check(result: Evidence) -> Sentence | None:
 
 
 def _coverage_check(result: Evidence) -> Sentence | None:
-    done = result.diagnostics.get("coverage_check", result.diagnostics.get("particle_check"))
-    if done == "not done":
+    finding = _finding(result)
+    if finding.coverage_check is Progress.NOT_DONE:
         return Sentence("Coverage check: not finished. The proposal may have missed a mode.", True)
-    there, here = _number(result, "huge_share_particles"), _number(result, "huge_share_draws")
-    if there is None:
+    if finding.coverage is None:
         return None
-    limit = (here or 0.0) + limits.COVERAGE_MARGIN
+    there, limit = finding.coverage.population, finding.coverage.draws + finding.effort.margin
     begin = "Coverage check: a tempered population started from the prior"
-    if there > limit:
+    if finding.is_uncovered:
         return Sentence(
             f"{begin} has {_percent(there)} of its weight in regions that the proposal misses (flagged above {_percent(limit)}).",
             True,
@@ -94,8 +96,18 @@ def _coverage_check(result: Evidence) -> Sentence | None:
     )
 
 
+def _prior_draws(result: Evidence) -> Sentence | None:
+    second = _finding(result).from_prior_draws
+    if second is None:
+        return None
+    there = f"The mean likelihood of prior draws gives {with_error(second.log_evidence, second.se)} (s.e.)"
+    if _raised(result, "missed-mass"):
+        return Sentence(f"{there}, against {result.log_evidence:.4f} here. The chains missed part of the posterior.", True)
+    return Sentence(f"{there} and does not exceed the answer of the chains beyond chance.")
+
+
 def _unvisited(result: Evidence) -> Sentence | None:
-    share = _number(result, "unvisited_share")
+    share = _finding(result).unvisited_share
     if share is None:
         return None
     if _raised(result, "missed-peak") and share > 0.0:
@@ -112,9 +124,11 @@ def _modes(result: Evidence) -> Sentence | None:
     text = f"The optimiser found {n:.0f} mode{'' if n == 1 else 's'}."
     if _raised(result, "modes-left"):
         return Sentence(f"{text[:-1]}, some of them from very few starting points: there may be more.", True)
-    missed = _number(result, "n_modes_missed_at_first")
-    if missed:
-        text = f"{text[:-1]}, {missed:.0f} of them through the coverage check; the estimate was then computed again with all of them."
+    learned = _finding(result).n_learned
+    if learned:
+        text = (
+            f"{text[:-1]}, {learned} of them through the coverage check; the estimate was then computed again with all of them."
+        )
     return Sentence(text)
 
 
@@ -398,7 +412,7 @@ def _zero_likelihood(result: Evidence) -> Sentence | None:
 
 
 _SENTENCES: tuple[Callable[[Evidence], Sentence | None], ...] = (
-    _mode_check, _coverage_check, _unvisited, _tail, _tail_under_prior, _effective, _one_draw, _spread, _half_the_rungs, _correction,
+    _mode_check, _coverage_check, _prior_draws, _unvisited, _tail, _tail_under_prior, _effective, _one_draw, _spread, _half_the_rungs, _correction,
     _islands, _ancestors, _descent, _mixing, _ranks, _left_over, _survivors, _chains, _points, _acceptance_at_point, _near_mode,
     _discretisation, _two_readings, _identity, _variance_from_prior, _zero_likelihood, _modes,
 )  # fmt: skip

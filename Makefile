@@ -9,27 +9,58 @@ READY_TO_BENCH := .venv/.installed-bench
 PEERS := .venv-peers
 PEERS_READY := $(PEERS)/.installed
 
-.PHONY: help test contract lint demo docs calibrate calibrate-models bench clean
+# `make test WORKERS=1` for one process; by default one for each physical core. Tests that share a compiled model go to one worker.
+WORKERS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+# What `make quick` runs beside the linter, by path, because a list of folders stays right when files are added: the rules of the
+# house, all arithmetic, models, results, samplers, refusals of bad input, plots, and of the contract every method on one model.
+# Left out: what starts processes (run, cli, docs, browser) and what runs whole methods many times (methods, missed_mass, spaces).
+QUICK := $(wildcard tests/test_*.py) $(addprefix tests/,rooms numerics model results sampling bad_input report/pictures \
+	comparing/test_comparison.py contract/test_contract.py)
+QUICK_OF_CONTRACT := not test_contract or E1-
+
+.PHONY: help quick test slow contract golden lint format demo docs calibrate calibrate-models traps bench measure clean
 
 help:
 	@echo "make demo       compare the pine and Pima models of Friel & Wyse (2012), write a report of each"
-	@echo "make test       lint, check types, run the tests"
+	@echo "make quick      lint and the quickest tests of every room (a minute and a half): while you work"
+	@echo "make test       lint, check types, run the tests (eight minutes on two cores): before you hand in"
+	@echo "make lint       ruff check, ruff format --check, mypy;  make format: apply both"
+	@echo "make slow       the tests that make test leaves out, but for the next two"
 	@echo "make contract   every method on every exact model and trap (half an hour)"
+	@echo "make golden     are the digits of every method those that are recorded? (three minutes)"
 	@echo "make docs       build the documentation into site/"
-	@echo "make calibrate  are the reported errors honest? (up to an hour)"
+	@echo "make calibrate  are the reported standard errors honest? (up to an hour)"
 	@echo "make calibrate-models  are posterior model probabilities honest? (ten minutes)"
+	@echo "make traps      is any method confidently wrong on a trap? (hours; ONLY='--method smc' for one)"
 	@echo "make bench      speed and accuracy against other packages"
+	@echo "make measure    the size of rooms, functions and parameter lists"
 	@echo "make clean      remove .venv and what tools leave behind"
 
+quick: lint
+	$(PYTEST) -m "not slow" -k "$(QUICK_OF_CONTRACT)" $(QUICK)
+
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(PYTEST) -m "not slow"
+
+slow: $(READY)
+	$(PYTEST) -m slow --ignore=tests/contract --ignore=tests/golden
 
 contract: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/contract
+	$(PYTEST) tests/contract
+
+golden: $(READY)
+	$(PYTEST) tests/golden
 
 lint: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
 
 demo: $(USABLE)
 	@$(BIN)/zhat demo --out reports
@@ -42,11 +73,20 @@ docs: $(READY)
 	@$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --write-all --builder html docs site
 	@echo "open site/index.html"
 
+# ONLY narrows it: make calibrate ONLY="--method smc --model E1 --runs 40"
+ONLY ?=
+
 calibrate: $(READY)
-	$(BIN)/python calibration/run.py
+	$(BIN)/python calibration/run.py $(ONLY)
 
 calibrate-models: $(READY)
-	$(BIN)/python calibration/sbc.py
+	$(BIN)/python calibration/sbc.py $(ONLY)
+
+traps: $(READY)
+	$(BIN)/python calibration/traps.py $(ONLY)
+
+measure: $(READY)
+	$(BIN)/python tests/rooms/measure.py
 
 bench: $(READY_TO_BENCH) $(PEERS_READY)
 	$(BIN)/python benchmarks/nested_against_peers.py --peers-python $(PEERS)/bin/python

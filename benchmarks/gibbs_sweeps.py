@@ -2,10 +2,10 @@
 
     ratio = (sweeps) / (the same random numbers alone, drawn in bulk)
 
-for an annealed walk (5,000 lineages over 100 rungs, one sweep each; the review's number) and for chains that climb a ladder
+for annealed importance sampling (5,000 lineages over 100 rungs, one sweep each, as in Friel & Wyse 2012) and for chains on a ladder
 (power posteriors, stepping stones: 5,000 chains, ten rungs of ten sweeps, half of them kept), both from prior draws that are
-there already; and for a climb of ten times as many sweeps on the same rungs, which tells what is done for every sweep from what
-is done for every rung. The numbers are two normals and a gamma a sweep, from NumPy in large arrays. Whole methods, with their
+there already; and for chains with ten times as many sweeps on the same rungs, which separates the cost of a sweep from that of a
+rung. The numbers are two normals and a gamma a sweep, from NumPy in large arrays. Whole methods, with their
 prior draws and without or with their checks, are timed as well.
 
 Everything is warm and measured in turns, medians of several; once on one core (CPU time) and once on two (wall time, where noise

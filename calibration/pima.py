@@ -1,4 +1,4 @@
-"""The Pima models of the review against their reference evidences, ten seeds each: Importance and SMC by default.
+"""The Pima models of Friel & Wyse (2012) against their reference evidences, ten seeds each: Importance and SMC by default.
 
 python calibration/pima.py
 """

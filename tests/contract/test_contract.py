@@ -67,11 +67,11 @@ def can_take(method, id):
 # What is run with every change: the work horses everywhere, every method on models of all sorts. `make contract` runs all cells.
 EVERYWHERE = ("importance", "laplace", "prior-mean", "smc")
 ALL_SORTS = ("E1", "E2", "E3a", "E8", "E12", "E15n", "E16a")
-DEAR = {("smc", "E9b")}  # half a minute
+EXPENSIVE = {("smc", "E9b"), ("importance", "E9b")}  # fifty dimensions: half a minute and more
 
 
 def marks(method, id):
-    slow = (method not in EVERYWHERE and id not in ALL_SORTS) or (method, id) in DEAR
+    slow = (method not in EVERYWHERE and id not in ALL_SORTS) or (method, id) in EXPENSIVE
     return [pytest.mark.xdist_group(id), *([pytest.mark.slow] if slow else [])]
 
 
@@ -158,12 +158,16 @@ def shiftable():
 together = pytest.mark.xdist_group("metamorphic")
 
 
+@cache
+def unshifted(method):
+    return zhat.evidence(shiftable(), method, seed=5, progress=False)
+
+
 @together
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shift", [3.7, -1e6, 1e6])
 def test_shifting_the_log_likelihood_shifts_the_evidence(method, shift):
-    model = shiftable()
-    plain = zhat.evidence(model, method, seed=5, progress=False)
+    model, plain = shiftable(), unshifted(method)
     moved = zhat.evidence(model.with_data((model.data[0], np.float64(shift))), method, seed=5, progress=False)
     assert moved.log_evidence - plain.log_evidence == pytest.approx(shift, abs=1e-9 * max(1.0, abs(shift)))
     assert moved.error == (None if plain.error is None else pytest.approx(plain.error, rel=1e-6))

@@ -217,29 +217,34 @@ def same(a, b) -> bool:
     return a == b
 
 
+def moved(name: str, known: dict, now: dict) -> list[str]:
+    """What differs between the recorded digits of a cell and those of a run, a line each."""
+    return [
+        f"{name} {key}: {known.get(key)} -> {now.get(key)}" for key in {**known, **now} if not same(known.get(key), now.get(key))
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="")
     chosen = parser.parse_args()
     known = json.loads(FILE.read_text()) if FILE.exists() else {}
-    moved = []
+    changes = []
     for name, run in cells():
         if chosen.only not in name:
             continue
         now = run()
         print(name, now, flush=True)
         if name in known and not chosen.write:
-            moved += [
-                f"{name} {key}: {known[name].get(key)} -> {now[key]}" for key in now if not same(known[name].get(key), now[key])
-            ]
+            changes += moved(name, known[name], now)
         elif not chosen.write:
-            moved.append(f"{name}: not in {FILE.name}")
+            changes.append(f"{name}: not in {FILE.name}")
         known[name] = now
     if chosen.write:
         FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
-    print(f"{len(moved)} digits moved", *moved, sep="\n")
-    return 1 if moved else 0
+    print(f"{len(changes)} digits moved", *changes, sep="\n")
+    return 1 if changes else 0
 
 
 if __name__ == "__main__":

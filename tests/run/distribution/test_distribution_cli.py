@@ -67,12 +67,16 @@ def test_bad_input_gets_a_sentence(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
+# Every worker leaves a file when it begins to evaluate.
 SLOW = """
+    import os
     import time
+    from pathlib import Path
     import numpyro.distributions as dist
     from zhat import Model
 
     def log_likelihood(params):
+        Path(__file__).with_name(f"began-{os.getpid()}").touch()
         time.sleep(0.05)
         return -float(params["x"] ** 2)
 
@@ -107,19 +111,21 @@ def test_workers_end_with_the_one_who_started_them(how, tmp_path):
     path.write_text(textwrap.dedent(SLOW))
     command = [sys.executable, "-m", "zhat.cli", "estimate", str(path), "--method", "prior-mean", "--repeats", "2"]
     process = subprocess.Popen([*command, "--workers", "2"], start_new_session=True, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while len(children_of(process.pid)) < 3 and time.monotonic() < deadline:  # two workers, and Python's resource tracker
-        time.sleep(0.1)
-    time.sleep(5.0)
-    workers = children_of(process.pid)
-    assert len(workers) >= 2
-    if how is signal.SIGINT:
-        os.killpg(process.pid, how)  # as a terminal does
-    else:
+    try:
+        deadline = time.monotonic() + 120
+        while len(list(tmp_path.glob("began-*"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        workers = children_of(process.pid)  # two workers, and Python's resource tracker
+        assert len(workers) >= 2
+        if how is signal.SIGINT:
+            os.killpg(process.pid, how)  # as a terminal does
+        else:
+            process.kill()
+        _, said = process.communicate(timeout=60)
+        if how is signal.SIGINT:
+            assert process.returncode == Exit.INTERRUPTED and "interrupted" in said
+    finally:
         process.kill()
-    _, said = process.communicate(timeout=60)
-    if how is signal.SIGINT:
-        assert process.returncode == Exit.INTERRUPTED and "interrupted" in said
     deadline = time.monotonic() + 30
     while alive(workers) and time.monotonic() < deadline:
         time.sleep(0.2)

@@ -1,0 +1,37 @@
+"""Where compiled programs are kept: the variable decides, then the system's folder for caches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from zhat import compile_cache
+
+
+@pytest.mark.parametrize("word", ["off", "OFF", "0", "no", "false"])
+def test_it_can_be_turned_off(monkeypatch, word):
+    monkeypatch.setenv(compile_cache.VARIABLE, word)
+    assert compile_cache.cache_folder() is None
+
+
+def test_another_value_is_the_folder(monkeypatch):
+    monkeypatch.setenv(compile_cache.VARIABLE, "/somewhere/else")
+    assert compile_cache.cache_folder() == Path("/somewhere/else")
+
+
+@pytest.mark.parametrize(("platform", "end"), [("linux", "caches/zhat"), ("darwin", "Library/Caches/zhat")])
+def test_otherwise_the_folder_is_the_system_s(monkeypatch, platform, end):
+    monkeypatch.delenv(compile_cache.VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/my/caches")
+    monkeypatch.setattr(compile_cache.sys, "platform", platform)
+    assert compile_cache.cache_folder().as_posix().endswith(end)
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(compile_cache.VARIABLE, str(tmp_path / "file" / "below"))
+    config = SimpleNamespace(update=lambda *a: pytest.fail("no setting is changed"), jax_compilation_cache_dir=None)
+    monkeypatch.setattr(compile_cache, "jax", SimpleNamespace(config=config))
+    compile_cache.switch_on()

@@ -129,7 +129,7 @@ def test_a_missing_constant_is_noticed(id, index):
     result = run(model)
     assert "conditional-constant" in str(result.status)
     assert result.log_evidence_se is None
-    assert "add its constant" in result.explain()
+    assert "add the constant to its log density" in result.explain()
 
 
 def test_a_conditional_of_another_model_is_noticed():

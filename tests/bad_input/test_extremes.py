@@ -154,7 +154,7 @@ def test_nine_tenths_of_zero_likelihood_count_in_the_mean(method):
 def test_importance_sampling_refuses_a_likelihood_without_a_peak():
     found = zhat.evidence(corner(), IMPORTANCE, seed=3)
     assert str(found.status) == "failed (no-mode)"
-    assert "use SMC, which needs no proposal" in found.explain()
+    assert "use zhat.SMC(), which needs no proposal" in found.explain()
 
 
 def test_an_unbounded_likelihood_has_no_evidence_to_be_sure_of():

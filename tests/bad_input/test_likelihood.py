@@ -56,7 +56,7 @@ def test_nan_is_zero_only_where_the_model_says_so_and_then_it_is_counted(method)
     assert found.status.level is Level.SUSPECT
     assert found.status.reasons[-1].code == "nan-as-zero"
     assert found.log_evidence_se is None
-    assert "taken as impossible (zero_where_nan)" in found.explain()
+    assert "counted as zero likelihood (zero_where_nan=True)" in found.explain()
     if method is QUICK:
         exact = np.log(np.exp(0.5) * 0.3085375)  # exp(-x) over x > -1/2: exp(1/2) Phi(-1/2)
         print(found, exact)

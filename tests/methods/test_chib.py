@@ -6,13 +6,15 @@ import math
 from dataclasses import replace
 from functools import cache
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 import pytest
+from jax.scipy.special import logsumexp
 
 import zhat
-from zhat import Chib, zoo
+from zhat import Chib, Conditional, zoo
 from zhat.errors import BadInput, BadType, UnsupportedModel
 from zhat.results.estimate import Level
 from zhat.results.records import OrdinateRun
@@ -127,7 +129,7 @@ def test_a_missing_constant_is_noticed(id, index):
     result = run(model)
     assert "conditional-constant" in str(result.status)
     assert result.log_evidence_se is None
-    assert "add its constant" in result.explain()
+    assert "add the constant to its log density" in result.explain()
 
 
 def test_a_conditional_of_another_model_is_noticed():
@@ -179,3 +181,48 @@ def test_settings_that_make_no_sense():
         run(model, Chib(point={"mu": 0.0, "tau": -1.0}))
     with pytest.raises(BadInput, match="shape"):
         run(model, Chib(point={"mu": [0.0, 1.0], "tau": 1.0}))
+
+
+@cache
+def two_modes(width, away=6.0):
+    """Two coordinates, a broad mode at the origin and a narrow one of equal mass far away, which no Gibbs sweep reaches."""
+    centres, widths = jnp.array([0.0, away]), jnp.array([1.0, width])
+    prior_sd = 5.0
+
+    def log_parts(value):
+        return dist.Normal(centres, widths).log_prob(value)
+
+    def log_likelihood(params):
+        log_prior = dist.Normal(0.0, prior_sd).log_prob(jnp.stack([params["x"], params["y"]])).sum()
+        return logsumexp(log_parts(params["x"]) + log_parts(params["y"])) + jnp.log(0.5) - log_prior
+
+    def block(name, other):
+        def shares(params):
+            return jax.nn.softmax(log_parts(params[other]))
+
+        def noise(rng, shape, beta, data, hyper):
+            return rng.random(shape), rng.standard_normal(shape)
+
+        def draw(noise, params, beta, data, hyper):
+            k = jnp.where(noise[0] < shares(params)[0], 0, 1)
+            return {name: centres[k] + widths[k] * noise[1]}
+
+        def log_density(params, beta, data, hyper):
+            return logsumexp(log_parts(params[name]) + jnp.log(shares(params)))
+
+        return Conditional((name,), noise, draw, log_density)
+
+    prior = {name: dist.Normal(0.0, prior_sd) for name in ("x", "y")}
+    return zhat.Model(log_likelihood, prior, name="two modes", conditionals=[block("x", "y"), block("y", "x")])
+
+
+@pytest.mark.parametrize("width", [0.1, 0.3])
+def test_a_mode_that_no_gibbs_chain_visits_is_not_missed_in_silence(width):
+    """The evidence is one by construction; chains that all start at the broad mode see half of it.
+
+    Within a mode the blocks are independent, so all averaged densities are equal: a standard error of zero, and wrong.
+    """
+    alone = run(two_modes(width), Chib(mode_check=False))
+    assert alone.status.is_ok and alone.log_evidence == pytest.approx(-math.log(2), abs=1e-6), "the trap is one"
+    found = run(two_modes(width))
+    assert [reason.code for reason in found.status.reasons] == ["missed-peak"] and found.log_evidence_se is None

@@ -150,7 +150,7 @@ def test_a_stopped_run_keeps_its_rungs():
     result = zhat.evidence(model, "power-posterior", seed=1, progress=False, budget=budget)
     assert result.status.level is zhat.Level.FAILED
     assert 0.0 < result.record.betas[-1] < 1.0
-    with pytest.raises(BadInput, match="ended at beta"):
+    with pytest.raises(BadInput, match="ended at inverse temperature"):
         zhat.read(result, "stepping-stone")
 
 
@@ -170,11 +170,11 @@ def test_what_cannot_be_read_is_refused_with_a_sentence():
     [
         (lambda: LadderChains(n_chains=0), BadInput, "needs a chain"),
         (lambda: LadderChains(n_chains=30, n_islands=7), BadInput, "multiple"),
-        (lambda: zhat.PowerPosterior(chains=5), BadType, "give LadderChains"),
+        (lambda: zhat.PowerPosterior(chains=5), BadType, "give zhat.settings.LadderChains"),
         (lambda: zhat.PowerPosterior(schedule=10), BadType, "give a schedule"),
-        (lambda: zhat.PowerPosterior(rule="trapezoid"), BadType, "give a rule"),
+        (lambda: zhat.PowerPosterior(rule="trapezoid"), BadType, "give zhat.settings.SecondOrder"),
         (lambda: zhat.PowerPosterior(kernels=()), BadInput, "at least one kernel"),
-        (lambda: zhat.SteppingStone(direction="forward"), BadType, "give Bridged"),
+        (lambda: zhat.SteppingStone(direction="forward"), BadType, "give zhat.settings.Bridged"),
         (lambda: zhat.SteppingStone(kernels=(1,)), BadType, "is not a kernel"),
         (lambda: FixedLadder((0.0, 0.5)), BadInput, "1"),
     ],

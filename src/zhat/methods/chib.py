@@ -44,7 +44,8 @@ import numpy as np
 from zhat.errors import BadType
 from zhat.methods._base import Method, check_count
 from zhat.missed_mass.effort import SHARP
-from zhat.missed_mass.look import Look
+from zhat.missed_mass.finding import Answer
+from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.series import r_hat
@@ -69,6 +70,7 @@ from zhat.sampling.tempering.sweep import Swept, sweep
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.conditionals import conditionals_status
+from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.ordinates import ordinate_estimate
 
 REMEDY = "use zhat.SMC(), which needs no conditionals"
@@ -122,10 +124,12 @@ class Chib(Method):
         estimate = ordinate_estimate(record, worst, MAX_R_HAT, REMEDY, {"n_blocks": len(model.conditionals)})
         checks = check_conditionals(model, pilot, key.child("conditionals").generator(), loop)
         estimate = estimate.doubted(conditionals_status(checks))
-        if not self.mode_check or not estimate.log_evidence_se:
+        # A standard error of zero proves nothing here: where blocks are independent within a mode, all averaged densities are equal.
+        if not self.mode_check or estimate.log_evidence_se is None or len(model.conditionals) == 1:
             return estimate
+        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
         witnesses = Sampled(record.final, prior_draws=bench.prior(), equal_weight=True)
-        return self.checked(model, estimate, witnesses, key.child("mode"), loop)
+        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key.child("mode"), loop))
 
     def _ordinates(self, model: Model, points: Array, full: Swept, rng: np.random.Generator, loop: Loop) -> OrdinateRun:
         """Average block after block, the last one on the full run, the others on runs with the later blocks held."""

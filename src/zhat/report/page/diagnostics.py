@@ -130,9 +130,11 @@ def _modes(result: Evidence) -> Sentence | None:
     text = f"The optimiser found {n:.0f} mode{'' if n == 1 else 's'}."
     if _raised(result, "modes-left"):
         return Sentence(f"{text[:-1]}, some of them from very few starting points: there may be more.", True)
-    missed = _number(result, "n_modes_missed_at_first")
-    if missed:
-        text = f"{text[:-1]}, {missed:.0f} of them through the coverage check; the estimate was then computed again with all of them."
+    learned = _finding(result).n_learned
+    if learned:
+        text = (
+            f"{text[:-1]}, {learned} of them through the coverage check; the estimate was then computed again with all of them."
+        )
     return Sentence(text)
 
 

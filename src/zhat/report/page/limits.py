@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from zhat.missed_mass.effort import EFFORT
 from zhat.verdicts import nested, population
 from zhat.verdicts.tempered import FEW, SPIKE, STUCK, TELLING, UNSETTLED
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
@@ -60,9 +59,6 @@ SURVIVORS = nested.MIN_SURVIVORS
 # AIS: standard deviation of the log weights; rise from half the rungs to all, in joint standard errors.
 LOG_WEIGHT_SD = 2.0
 RISE = 3.0
-
-# Coverage check: share of the tempered population at points with a huge importance weight, beyond that of the proposal's own draws.
-COVERAGE_MARGIN = EFFORT.margin
 
 # Laplace-Metropolis: nats between the best draw and the mode. Chib & Jeliazkov: acceptance at the point.
 FAR_FROM_MODE = 0.2

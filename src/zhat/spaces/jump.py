@@ -108,8 +108,7 @@ def jump(
     n_within : int
         Moves within the model before each jump.
     even : float, optional
-        Share of the visits spread evenly over models, the rest in proportion to their probability; by default 1 for a list, 0.5
-        for a family.
+        Share of the visits spread evenly over models, the rest by probability; by default 1 for a list, 0.5 for a family.
     likelihood : bool
         False switches it off: visits must then match the prior, which tests the moves (`Jump.null_test`).
     """

@@ -32,7 +32,7 @@ import jax
 import numpy as np
 
 from zhat.comparing.averaging import posterior_draws
-from zhat.comparing.comparison import check_prior, different_data
+from zhat.comparing.comparable import check_prior, different_data
 from zhat.errors import BadInput, BadType, EvidenceFailed
 from zhat.methods._base import check_count
 from zhat.model.model import Model

@@ -58,7 +58,7 @@ def test_a_prior_over_models_is_heeded(small):
     found = family.search(seed=5, n_moves=600, n_draws=2000, prior=lambda mask: 0.1 ** mask.sum(), progress=False)
     z = (np.array(list(found.inclusion.values())) - inclusion) / np.array(list(found.inclusion_se.values()))
     assert np.abs(z).max() < 4.5
-    with pytest.raises(BadInput, match="not negative"):
+    with pytest.raises(BadInput, match="0 or above"):
         family.search(seed=1, prior=lambda mask: -1.0, progress=False)
 
 

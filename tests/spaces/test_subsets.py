@@ -57,7 +57,7 @@ def test_a_prior_over_models_moves_the_inclusion():
 
 
 def test_bad_families_get_a_sentence():
-    with pytest.raises(BadType, match="give a Model"):
+    with pytest.raises(BadType, match=r"give a zhat\.Model"):
         zhat.Subsets(3, ("a",))
     with pytest.raises(BadInput, match="a dictionary with an entry 'mask'"):
         zhat.Subsets(zoo.example("E1").model, ("a",))

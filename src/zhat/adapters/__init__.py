@@ -1,7 +1,7 @@
 """Adapters: models and draws of other libraries. This is the only room that names a foreign modelling library.
 
-How to add one
---------------
+How to add one (docs/add_an_adapter.md has an example, which a test follows)
+------------------------------------------------------------------------------
 One file, named after the library or the form that it reads (`numpyro.py`, `arviz.py`). Its door is a function `model(...)`,
 called as ``zhat.adapters.NAME.model(...)``; a class method of `Model` is not needed. (`Model.from_numpyro` is one because
 NumPyro is the library that priors are written in.) An adapter that takes or gives draws instead names its function after what

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from zhat.comparing.comparison import check_usable, counted_twice, different_data
+from zhat.comparing.comparable import check_usable, counted_twice, different_data
 from zhat.comparing.sensitivity import check_curve
 from zhat.errors import BadInput, BadType
 from zhat.model.identity import same_model

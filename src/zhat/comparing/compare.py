@@ -18,7 +18,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from zhat.comparing.beforehand import check_items, check_vary
-from zhat.comparing.comparison import Comparison, check_prior, check_usable
+from zhat.comparing.comparable import check_prior, check_usable
+from zhat.comparing.comparison import Comparison
 from zhat.comparing.sensitivity import Sensitivity, sensitivity
 from zhat.errors import BadInput
 from zhat.methods._base import Method

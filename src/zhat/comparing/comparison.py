@@ -22,11 +22,12 @@ import numpy as np
 
 from zhat.comparing.agreement import Agreement
 from zhat.comparing.bayes_factor import LEVEL, LogBayesFactor
+from zhat.comparing.comparable import check_evidences, check_prior
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY, Scale
-from zhat.errors import BadInput, BadType
+from zhat.errors import BadInput
 from zhat.formatting import decimals, shown_error, with_error
 from zhat.numerics.model_weights import difference_df, probabilities, simulated_probabilities
-from zhat.results.estimate import Evidence, Kind, Level
+from zhat.results.estimate import Evidence, Kind
 
 if TYPE_CHECKING:
     from zhat.comparing.sensitivity import Sensitivity
@@ -59,7 +60,7 @@ class Comparison:
     @staticmethod
     def of(evidences: Mapping[str, Evidence], prior: Mapping[str, float] | Sequence[float] | None = None) -> Comparison:
         """A comparison of evidences that can be compared: same data, different models, none failed."""
-        _check_evidences(evidences)
+        check_evidences(evidences)
         return Comparison(dict(evidences), check_prior(tuple(evidences), prior))
 
     @property
@@ -329,70 +330,6 @@ class Comparison:
                 }
             )
         return found
-
-
-def check_prior(names: tuple[str, ...], prior: Mapping[str, float] | Sequence[float] | None) -> tuple[float, ...]:
-    """Prior model probabilities in the order of `names`; equal when none are given."""
-    if prior is None:
-        return tuple([1.0 / len(names)] * len(names))
-    if isinstance(prior, Mapping):
-        missing, extra = [n for n in names if n not in prior], [n for n in prior if n not in names]
-        if missing or extra:
-            raise BadInput(f"prior: it must name every model and no other; missing {missing}, not compared {extra}.")
-        values = [float(prior[name]) for name in names]
-    else:
-        values = [float(p) for p in prior]
-    if len(values) != len(names):
-        raise BadInput(f"prior has {len(values)} entries for {len(names)} models: give one each, in the same order.")
-    if any(not math.isfinite(p) or p < 0.0 for p in values):
-        raise BadInput(f"prior={values}: probabilities are not negative.")
-    if abs(sum(values) - 1.0) > 1e-9:
-        raise BadInput(f"prior={values}: the probabilities sum to {sum(values):.9g}, not to one; divide by their sum.")
-    return tuple(values)
-
-
-def check_usable(name: str, e: Any) -> None:
-    """Refuse what is no evidence, and an evidence that failed."""
-    if not isinstance(e, Evidence):
-        raise BadType(f"{name!r} is a {type(e).__name__}: give an Evidence (or use compare() with models).")
-    if e.status.level is Level.FAILED or math.isnan(e.log_evidence):
-        raise BadInput(f"the evidence of {name!r} failed and cannot be compared: {e.status}. Run it again, or leave it out.")
-
-
-def different_data(first: str, second: str, one: str | None, other: str | None) -> BadInput:
-    """The sentence for models of different data."""
-    return BadInput(
-        f"{first!r} and {second!r} have different data (fingerprints {one} and {other}): evidences can only be compared on the "
-        'same data. If both have the same data in another form, give both models the same fingerprint: zhat.Model(..., data_id="...").'
-    )
-
-
-def counted_twice(first: str, second: str, model: str, n_dimensions: int) -> BadInput:
-    """The sentence for two evidences of one model, as far as evidences can tell."""
-    return BadInput(
-        f"{first!r} and {second!r} are the same model as far as an evidence can tell ({model!r}, {n_dimensions} parameters, the "
-        "same data): it would count twice. If they are different models, give them different names before they are run: "
-        'zhat.Model(..., name="..."), or model.named("...").'
-    )
-
-
-def _check_evidences(evidences: Any) -> None:
-    if not isinstance(evidences, Mapping):
-        raise BadType(f"a comparison takes a dict of evidences by name, not a {type(evidences).__name__}.")
-    if len(evidences) < 2:
-        raise BadInput(f"there are {len(evidences)} models: a comparison needs two or more.")
-    for name, e in evidences.items():
-        check_usable(name, e)
-    first = next(iter(evidences))
-    for name, e in evidences.items():
-        if e.data_id != evidences[first].data_id:
-            raise different_data(first, name, evidences[first].data_id, e.data_id)
-    seen: dict[tuple[str, int], str] = {}
-    for name, e in evidences.items():
-        carried = e.model, e.n_dimensions
-        if carried in seen:
-            raise counted_twice(seen[carried], name, *carried)
-        seen[carried] = name
 
 
 def _generator() -> np.random.Generator:

@@ -320,7 +320,7 @@ def known(name: str, level: str) -> str:
         hint = f"; did you mean {close[0]!r}?" if close else "."
         raise BadInput(
             f"no verdict has the code {name!r}{hint} Give the code a line in zhat.results.codes.TABLE, or make a verdict of your own "
-            f'as Status(Level.{level.upper()}, (Reason("my-code", "what is wrong; what to try."),)).'
+            f'as zhat.Status(zhat.Level.{level.upper()}, (zhat.types.Reason("my-code", "what is wrong; what to try."),)).'
         )
     if level not in CODES[name].levels:
         raise BadInput(f"the code {name!r} is for {' or '.join(CODES[name].levels)} results, not for a {level} one.")

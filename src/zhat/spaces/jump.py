@@ -32,7 +32,7 @@ import jax
 import numpy as np
 
 from zhat.comparing.averaging import posterior_draws
-from zhat.comparing.comparison import check_prior, different_data
+from zhat.comparing.comparable import check_prior, different_data
 from zhat.errors import BadInput, BadType, EvidenceFailed
 from zhat.methods._base import check_count
 from zhat.model.model import Model
@@ -108,8 +108,7 @@ def jump(
     n_within : int
         Moves within the model before each jump.
     even : float, optional
-        Share of the visits spread evenly over models, the rest in proportion to their probability; by default 1 for a list, 0.5
-        for a family.
+        Share of the visits spread evenly over models, the rest by probability; by default 1 for a list, 0.5 for a family.
     likelihood : bool
         False switches it off: visits must then match the prior, which tests the moves (`Jump.null_test`).
     """

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zhat.comparing.comparison import LogBayesFactor
+from zhat.comparing.bayes_factor import LogBayesFactor
 from zhat.errors import BadInput
 from zhat.numerics.uncertainty import t_quantile
 from zhat.numerics.visits import entries, hotelling, log_odds, mean_over_models, switching_se

@@ -94,7 +94,7 @@ def _coverage_check(result: Evidence) -> Sentence | None:
         return Sentence("Coverage check: not finished. The proposal may have missed a mode.", True)
     if found.coverage is None:
         return None
-    there, limit = found.coverage.population, found.coverage.draws + limits.COVERAGE_MARGIN
+    there, limit = found.coverage.population, found.coverage.draws + found.effort.margin
     begin = "Coverage check: a tempered population started from the prior"
     if found.is_uncovered:
         return Sentence(

@@ -222,7 +222,7 @@ def _live(connection: Connection) -> None:
             continue
         try:
             answer = (True, function(*args, **kwargs))
-        except Exception as error:  # of whoever wrote the function; it is raised again where the answer is read
+        except Exception as error:  # of the called function; raised again where the result is read
             answer = (False, error)
         try:
             connection.send(answer)

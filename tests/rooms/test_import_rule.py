@@ -58,7 +58,6 @@ EXCEPTIONS = {
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
     ("results", "report"): "notebooks ask the object for its HTML",
     ("sampling.kernels", "sampling.tempering"): "to be mended: target",
-    ("sampling.importance", "sampling.chains"): "to be mended",
 }
 
 # Rooms that see less than all below them.

@@ -51,7 +51,7 @@ from zhat.numerics.series import r_hat
 from zhat.results.estimate import Estimate
 from zhat.results.records import Array, Draws, OrdinateRun
 from zhat.sampling.backend.backend import constrain_batch
-from zhat.sampling.backend.evaluation import with_parameters
+from zhat.sampling.backend.evaluation import unconstrained, with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.conditionals import (
     Params,
@@ -59,7 +59,6 @@ from zhat.sampling.chains.conditionals import (
     draws_given,
     log_conditional,
     log_ordinates,
-    unconstrained,
 )
 from zhat.sampling.chains.ordinates import central_points, point_of
 from zhat.sampling.kernels._base import State

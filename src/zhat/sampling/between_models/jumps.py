@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.compiled import compiled_on
+from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.between_models.maps import Map, mapped
 from zhat.sampling.between_models.states import Lanes, ModelSetBackend
@@ -183,12 +184,12 @@ def _start(lanes: Lanes, shapes: Shapes, n: int, likelihood: bool, rng: np.rando
     position = draw_proposal(shapes, index, noise, np)
     if lanes.traced:
 
-        def build() -> Callable[..., Any]:
-            return lambda arguments, index, position: lanes.density(arguments, index, position, likelihood)
+        def density(arguments: Any, index: Any, position: Any) -> Any:
+            return lanes.density(arguments, index, position, likelihood)
 
-        with jax.enable_x64(True):
-            function = lanes.core.compiled(("lanes", lanes.identity, likelihood), build)
-            log_prior, log_likelihood = (np.asarray(part) for part in function(lanes.arguments, index, position))
+        purpose = ("lanes", lanes.identity, likelihood)
+        found = compiled_on(lanes.core, purpose, density, lanes.arguments, index, position)
+        log_prior, log_likelihood = (np.asarray(part) for part in found)
     else:
         log_prior, log_likelihood = lanes.density((), index, position, likelihood)
     bad = np.isnan(log_likelihood) | (log_likelihood == np.inf)
@@ -203,19 +204,15 @@ def _compiled(
     """A function of (arguments, state, noise, shapes) that moves all chains AT_ONCE times: compiled, or the same in NumPy."""
     if lanes.traced:
 
-        def build() -> Callable[..., Any]:
-            def run(arguments: Any, state: Any, noise: Any, shapes: Any) -> Any:
-                def one(state: Any, noise: Any) -> Any:
-                    return _step(lanes, arguments, kernel, maps, likelihood, state, noise, shapes, jnp)
+        def run(arguments: Any, state: Any, noise: Any, shapes: Any) -> Any:
+            def one(state: Any, noise: Any) -> Any:
+                return _step(lanes, arguments, kernel, maps, likelihood, state, noise, shapes, jnp)
 
-                return jax.lax.scan(one, Lane(*state), noise)
-
-            return run
+            return jax.lax.scan(one, Lane(*state), noise)
 
         def call(*args: Any) -> Any:
-            with jax.enable_x64(True):
-                function = lanes.core.compiled(("jumps", lanes.identity, kernel, maps, n_within, likelihood), build)
-                return jax.tree.map(np.asarray, function(*args))
+            purpose = ("jumps", lanes.identity, kernel, maps, n_within, likelihood)
+            return jax.tree.map(np.asarray, compiled_on(lanes.core, purpose, run, *args))
 
         return call
 
@@ -301,10 +298,10 @@ def _by_model(within: Array, index: Array, n_models: int) -> Array:
 
 
 def _raise_if_bad(lanes: Lanes, n_bad: Array, positions: Array, loop: Loop) -> None:
-    """Asked again on the host, a point with a NaN likelihood raises in its own model's name (or is counted)."""
+    """Evaluated again on the host, a point with a NaN likelihood raises in its own model's name, or is counted."""
     if not np.sum(n_bad):
         return
     point = positions[int(np.argmax(np.asarray(n_bad) > 0))] if len(positions) > 1 else positions[0]
     for k in range(lanes.n_models):
         model: Model = lanes.model(k)
-        log_densities(model, point[None, : model.n_dimensions], loop)
+        reevaluate(model, 1, point[: model.n_dimensions], loop)

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from zhat.model.model import Model
+from zhat.sampling.backend.compiled import compiled_on
 from zhat.sampling.between_models.states import Lanes
 
 
@@ -63,9 +64,9 @@ def mapped(
             found, log_jacobian = _all_along(start, end, function)(here[:, :d], used, (arguments[i], arguments[j]))
         else:
             given = ((start.data, start.hyper), (end.data, end.hyper))
-            with jax.enable_x64(True):
-                compiled = start.core.compiled(("map", map_, end.core, i), _Built(start, end, function))
-                found, log_jacobian = (np.asarray(part) for part in compiled(here[:, :d], used, given))
+            along_map, purpose = _all_along(start, end, function), ("map", map_, end.core, i)
+            out = compiled_on(start.core, purpose, along_map, here[:, :d], used, given)
+            found, log_jacobian = (np.asarray(part) for part in out)
         rest = found[:, d_new:]
         proposed = xp.concatenate([found[:, :d_new], noise["fresh"][:, d_new:]], axis=1)
         # What the spare coordinates weigh is in both densities, and drawn from: it cancels.
@@ -76,16 +77,6 @@ def mapped(
         position = xp.where(chosen[:, None], proposed, position)
         log_back = xp.where(chosen, weight, log_back)
     return position, log_back
-
-
-@dataclass(frozen=True)
-class _Built:
-    start: Model
-    end: Model
-    function: Callable[..., Any]
-
-    def __call__(self) -> Callable[..., Any]:
-        return _all_along(self.start, self.end, self.function)
 
 
 def _all_along(start: Model, end: Model, function: Callable[..., Any]) -> Callable[..., Any]:

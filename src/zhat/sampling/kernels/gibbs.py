@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from zhat.model.model import Conditional, Model
-from zhat.sampling.backend.backend import Backend, JaxBackend, over_points
+from zhat.sampling.backend.backend import Backend
 from zhat.sampling.backend.buffers import Buffers
+from zhat.sampling.backend.compiled import JaxBackend, over_points
 from zhat.sampling.kernels._base import Info, State, Tuning, screen
 
 

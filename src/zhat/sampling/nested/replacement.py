@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -38,8 +37,8 @@ from numpy.typing import NDArray
 from zhat.errors import BadInput, BadType
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.backend import Backend, JaxBackend, NumpyBackend, block_size
-from zhat.sampling.backend.evaluation import log_densities, prior_positions
+from zhat.sampling.backend.backend import Backend, run
+from zhat.sampling.backend.evaluation import log_densities, prior_positions, reevaluate
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Tuning
 from zhat.sampling.kernels.tuning import Moments
@@ -274,27 +273,12 @@ def _step(
     """One call of a kernel: compiled once for a model, a kernel and a number of points."""
     noise = kernel.noise(rng, len(start.log_prior), tuning)
     args = (start, np.float64(threshold), noise)
-    if model.is_black_box:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            out = kernel.steps(NumpyBackend(model, loop), *args)
-    else:
-        core, block = model.core, block_size(model.data_size)
-
-        def build() -> Callable[..., Any]:
-            def run(data: Any, hyper: Any, start: Any, threshold: Any, noise: Any) -> Any:
-                return kernel.steps(JaxBackend(core, data, hyper, block), start, threshold, noise)
-
-            return run
-
-        with jax.enable_x64(True):
-            out = jax.tree.map(np.asarray, core.compiled(("constrained", kernel), build)(model.data, model.hyper, *args))
-    state, acceptance, distance, looked, n_bad, bad = out
+    out = run(model, loop, ("constrained", kernel), kernel.steps, *args)
+    state, acceptance, distance, looked, n_bad, bad = jax.tree.map(np.asarray, out)
     if not model.is_black_box:  # a black box counts its own calls
         loop.count(n_likelihood=int(looked))
     if n_bad:
-        # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
-        log_densities(model, bad[None], loop)
-        loop.n_nan += int(n_bad) - 1
+        reevaluate(model, n_bad, bad, loop)
     return Stepped(Points(*state), acceptance, float(distance))
 
 

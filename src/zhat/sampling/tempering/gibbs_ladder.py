@@ -13,7 +13,7 @@ before that call, whose rungs count as never done: the ladder goes through them 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,8 +23,8 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.backend import JaxBackend, block_size, parameters_at, positions_of
 from zhat.sampling.backend.buffers import Buffers
+from zhat.sampling.backend.compiled import JaxBackend, compiled, parameters_at, positions_of
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.sampling.tempering.ladder_settings import ChainRung, LadderChains
@@ -129,16 +129,8 @@ def _noise(
 
 def _call(model: Model, kernel: Gibbs, n_burn: int, *args: Any) -> Any:
     """Go through some rungs in one compiled call, which may still be at work when this returns."""
-    core, block = model.core, block_size(model.data_size)
-
-    def build() -> Callable[..., Any]:
-        def run(data: Any, hyper: Any, *rest: Any) -> Any:
-            return _rungs(JaxBackend(core, data, hyper, block), kernel, n_burn, *rest)
-
-        return run
-
-    with jax.enable_x64(True):
-        return core.compiled(("rungs together", kernel, n_burn), build)(model.data, model.hyper, *args)
+    purpose = ("rungs together", kernel, n_burn)
+    return compiled(model, purpose, lambda backend, *args: _rungs(backend, kernel, n_burn, *args), *args)
 
 
 def _rungs(backend: JaxBackend, kernel: Gibbs, n_burn: int, position: Any, log_likelihood: Any, given: _Given) -> Any:

@@ -12,7 +12,6 @@ Both hold only when neither the rungs nor the kernels' tuning depend on the line
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +20,10 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws, PathRun
-from zhat.sampling.backend.backend import Backend, JaxBackend, NumpyBackend, block_size, parameters_at, positions_of
+from zhat.sampling.backend.backend import Backend, run
 from zhat.sampling.backend.buffers import Buffers
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.compiled import parameters_at, positions_of
+from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Kernel, State, Tuning
 from zhat.sampling.kernels.gibbs import Gibbs
@@ -180,19 +180,7 @@ def _some_rungs(model: Model, plan: Plan, rungs: slice, state: State, noise: Any
     # Every array that is handed over costs its time, read or not.
     tuning = None if kernel.moves_parameters else Tuning(*(np.ascontiguousarray(part[rungs]) for part in plan.tuning))
     args = (state.position, state.log_prior, state.log_likelihood, noise, tuning, betas)
-    if model.is_black_box:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _steps(NumpyBackend(model, loop), kernel, *args)
-    core, block = model.core, block_size(model.data_size)
-
-    def build() -> Callable[..., Any]:
-        def run(data: Any, hyper: Any, *rest: Any) -> Any:
-            return _steps(JaxBackend(core, data, hyper, block), kernel, *rest)
-
-        return run
-
-    with jax.enable_x64(True):
-        return core.compiled(("anneal", kernel), build)(model.data, model.hyper, *args)
+    return run(model, loop, ("anneal", kernel), lambda backend, *args: _steps(backend, kernel, *args), *args)
 
 
 def _arrived(model: Model, moved: Any, loop: Loop) -> tuple[State, Array, Array]:
@@ -202,10 +190,7 @@ def _arrived(model: Model, moved: Any, loop: Loop) -> tuple[State, Array, Array]
     if not model.is_black_box:  # a black box counts its own calls
         loop.count(n_likelihood=int(n_likelihood.sum()), n_gradient=int(n_gradient.sum()))
     if n_bad.any():
-        # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
-        first = np.unravel_index(np.argmax(n_bad > 0), n_bad.shape)
-        log_densities(model, bad[first][None], loop)
-        loop.n_nan += int(n_bad.sum()) - 1
+        reevaluate(model, n_bad, bad, loop)
     return State(position, log_prior, log_likelihood, None), values, acceptance
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.backend import Backend, JaxBackend, NumpyBackend, block_size, log_prior_at, parameters_at, positions_of
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.backend import Backend, log_prior_at, run
+from zhat.sampling.backend.compiled import parameters_at, positions_of
+from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Kernel, State, Tuning
 from zhat.sampling.tempering.schedules import tempered
@@ -59,23 +58,12 @@ def sweep(
         log_prior = log_prior_at(model, start.position)
     noise = kernel.noise(rng, n_moves, n, model, beta)
     args = (start.position, log_prior, start.log_likelihood, noise, tuning, np.float64(beta), floor)
-    if model.is_black_box:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            out = _moves(NumpyBackend(model, loop), kernel, priors, *args)
-    else:
-        core, block = model.core, block_size(model.data_size)
+    purpose = "sweep above a floor" if floor is not None else "sweep" if priors else "sweep without priors"
 
-        def build() -> Callable[..., Any]:
-            def run(data: Any, hyper: Any, *rest: Any) -> Any:
-                return _moves(JaxBackend(core, data, hyper, block), kernel, priors, *rest)
+    def body(backend: Backend, *args: Any) -> Any:
+        return _moves(backend, kernel, priors, *args)
 
-            return run
-
-        with jax.enable_x64(True):
-            purpose = "sweep above a floor" if floor is not None else "sweep" if priors else "sweep without priors"
-            compiled = core.compiled((purpose, kernel), build)
-            out = compiled(model.data, model.hyper, *args)
-    states, counted, screened = out
+    states, counted, screened = run(model, loop, (purpose, kernel), body, *args)
     position, log_prior, log_likelihood = (None if part is None else np.asarray(part) for part in states)
     acceptance, n_likelihood, n_gradient, n_bad = np.asarray(counted).tolist()
     assert position is not None and log_likelihood is not None
@@ -84,10 +72,8 @@ def sweep(
     if not model.is_black_box:  # a black box counts its own calls
         loop.count(n_likelihood=int(n_likelihood), n_gradient=int(n_gradient))
     if n_bad:
-        # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
-        bad_at_move, where = map(np.asarray, screened)
-        log_densities(model, where[int(np.argmax(bad_at_move > 0))][None], loop)
-        loop.n_nan += int(n_bad) - 1
+        bad_at_move, where = screened
+        reevaluate(model, bad_at_move, where, loop)
     return Swept(position, log_prior, log_likelihood, acceptance)
 
 

@@ -110,6 +110,6 @@ def test_long_chains_leave_the_harmonic_mean_and_the_best_draw():
 
 
 def _at(model, point, n: int) -> np.ndarray:
-    from zhat.sampling.chains.conditionals import unconstrained
+    from zhat.sampling.backend.evaluation import unconstrained
 
     return np.repeat(unconstrained(model, {name: np.asarray(value) for name, value in point.items()}), n, axis=0)

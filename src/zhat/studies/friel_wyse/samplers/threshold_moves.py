@@ -15,7 +15,6 @@ Compare `zhat.sampling.nested.replacement`, whose moves go on until they have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,9 +22,8 @@ import jax
 import numpy as np
 
 from zhat.model.model import Conditional, Model
-from zhat.results.records import Array
-from zhat.sampling.backend.backend import JaxBackend, block_size, over_points
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.compiled import JaxBackend, compiled, over_points
+from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import log_uniforms, screen
 from zhat.sampling.nested.replacement import Points, Replaced, Scale
@@ -154,29 +152,19 @@ def _replace(
 def _moved(
     kernel: ThresholdKernel, model: Model, start: Points, threshold: float, noise: Any, loop: Loop
 ) -> tuple[Points, float]:
-    core, block = model.core, block_size(model.data_size)
 
-    def build() -> Callable[..., Any]:
-        def run(data: Any, hyper: Any, position: Any, log_likelihood: Any, threshold: Any, noise: Any) -> Any:
-            backend = JaxBackend(core, data, hyper, block)
-            state, seen = backend.scan(
-                lambda state, noise: kernel.sweep(backend, state, noise, threshold), (position, log_likelihood), noise
-            )
-            log_prior = over_points(lambda u: core.space.constrain(u, data, hyper)[1], state[0], block)
-            return state, log_prior, seen
+    def body(backend: JaxBackend, position: Any, log_likelihood: Any, threshold: Any, noise: Any) -> Any:
+        state, seen = backend.scan(
+            lambda state, noise: kernel.sweep(backend, state, noise, threshold), (position, log_likelihood), noise
+        )
+        space, data, hyper = backend.core.space, backend.data, backend.hyper
+        log_prior = over_points(lambda u: space.constrain(u, data, hyper)[1], state[0], backend.block)
+        return state, log_prior, seen
 
-        return run
-
-    with jax.enable_x64(True):
-        compiled = core.compiled(("threshold", kernel), build)
-        args = (start.position, start.log_likelihood, np.float64(threshold), noise)
-        (position, log_likelihood), log_prior, seen = jax.tree.map(np.asarray, compiled(model.data, model.hyper, *args))
+    args = (start.position, start.log_likelihood, np.float64(threshold), noise)
+    (position, log_likelihood), log_prior, seen = jax.tree.map(np.asarray, compiled(model, ("threshold", kernel), body, *args))
     taken, n_bad, bad = seen
     loop.count(n_likelihood=taken.size * len(position))
-    if n_bad.any():  # asked again on the host, the point raises in the model's own parameters
-        log_densities(model, _first_bad(n_bad, bad)[None], loop)
+    if n_bad.any():
+        reevaluate(model, n_bad, bad, loop)
     return Points(position, log_prior, log_likelihood), float(taken.mean())
-
-
-def _first_bad(n_bad: Array, bad: Array) -> Array:
-    return np.asarray(bad[np.unravel_index(int(np.argmax(n_bad > 0)), n_bad.shape)])

@@ -16,8 +16,8 @@ from zhat import zoo
 from zhat.methods.chib import Chib
 from zhat.model.model import Model
 from zhat.run.estimate import evidence
+from zhat.sampling.backend.evaluation import unconstrained
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.conditionals import unconstrained
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.seeding import Key
 from zhat.studies.friel_wyse.parts import Part, seed_of

@@ -32,9 +32,9 @@ from zhat.numerics.nested import information, log_evidence, log_volumes
 from zhat.results.records import Array
 from zhat.run.estimate import evidence
 from zhat.sampling.backend.backend import constrain_batch
-from zhat.sampling.backend.evaluation import prior_draws
+from zhat.sampling.backend.evaluation import prior_draws, unconstrained
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.conditionals import draws_given, log_conditional, log_ordinates, unconstrained
+from zhat.sampling.chains.conditionals import draws_given, log_conditional, log_ordinates
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.sampling.nested.run import SmallContribution, run_nested
 from zhat.seeding import Key

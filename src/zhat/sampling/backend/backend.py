@@ -16,6 +16,7 @@ import numpy as np
 
 from zhat.model.model import Model, black_box_values
 from zhat.sampling.backend.compiled import JaxBackend, compiled
+from zhat.sampling.state import State
 
 
 class Backend(Protocol):
@@ -27,11 +28,15 @@ class Backend(Protocol):
         ...
 
     def density(self, position: Any, active: Any = None) -> tuple[Any, Any]:
-        """Log prior and log likelihood of a batch; rows that are not `active` may be answered with anything."""
+        """Log prior and log likelihood of a batch; in rows that are not `active` they may be anything."""
         ...
 
-    def gradient(self, position: Any, beta: Any) -> tuple[Any, Any, Any]:
-        """Log prior, log likelihood, and the gradient of the tempered log density."""
+    def gradient(self, position: Any, target: Any) -> State:
+        """A state at these points, with the gradient of the target's smooth log density."""
+        ...
+
+    def put(self, array: Any, index: Any, values: Any) -> Any:
+        """The array with these values at this index."""
         ...
 
     def scan(self, step: Callable[..., Any], carry: Any, xs: Any) -> tuple[Any, Any]:
@@ -74,7 +79,12 @@ class NumpyBackend:
             log_likelihood[ask] = black_box_values(self.model, {k: v[ask] for k, v in params.items()})
         return np.where(inside, log_prior, -np.inf), log_likelihood
 
-    def gradient(self, position: Any, beta: Any) -> tuple[Any, Any, Any]:
+    def put(self, array: Any, index: Any, values: Any) -> Any:
+        """See `Backend`."""
+        array[index] = values
+        return array
+
+    def gradient(self, position: Any, target: Any) -> State:
         """Black boxes have none; `check_kernels` refuses kernels that need one before they run."""
         raise TypeError("a black-box model has no gradient")
 

@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 
 from zhat.model.model import Core, Model
+from zhat.sampling.state import State
+from zhat.sampling.target import Target
 
 # Points x data entries evaluated together: few enough to stay in cache (measured: 2,000 gradients of a logistic likelihood
 # with 532 rows cost 5 ms in blocks of 256 to 1,000, 22 ms in one block of 2,000); and points where the size of the data is
@@ -72,12 +74,12 @@ class JaxBackend:
         """See `Backend`."""
         return over_points(lambda u: self.core.log_densities(u, self.data, self.hyper), position, self.block)
 
-    def gradient(self, position: Any, beta: Any) -> tuple[Any, Any, Any]:
+    def gradient(self, position: Any, target: Target) -> State:
         """See `Backend`."""
 
         def value(u: Any) -> tuple[Any, Any]:
             log_prior, log_likelihood = self.core.log_densities(u, self.data, self.hyper)
-            return log_prior + beta * log_likelihood, (log_prior, log_likelihood)
+            return target.smooth(log_prior, log_likelihood), (log_prior, log_likelihood)
 
         def one(u: Any) -> tuple[Any, Any, Any]:
             (_, (log_prior, log_likelihood)), slope = jax.value_and_grad(value, has_aux=True)(u)
@@ -85,7 +87,12 @@ class JaxBackend:
 
         log_prior, log_likelihood, slope = over_points(one, position, self.block)
         # A slope of NaN (an edge, an overflow) must only spoil its own trajectory: without it the leap goes straight.
-        return log_prior, log_likelihood, jnp.where(jnp.isfinite(slope), slope, 0.0)
+        slope = jnp.where(jnp.isfinite(slope), slope, 0.0)
+        return State(position=position, log_prior=log_prior, log_likelihood=log_likelihood, gradient=slope)
+
+    def put(self, array: Any, index: Any, values: Any) -> Any:
+        """See `Backend`."""
+        return array.at[index].set(values)
 
     def scan(self, step: Callable[..., Any], carry: Any, xs: Any) -> tuple[Any, Any]:
         """See `Backend`."""

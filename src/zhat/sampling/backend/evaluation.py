@@ -18,6 +18,7 @@ from zhat.results.records import Array, Draws
 from zhat.sampling.backend.backend import NumpyBackend, constrain_batch
 from zhat.sampling.backend.compiled import JaxBackend, block_size, compiled
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.state import State
 from zhat.seeding import Key, jax_key
 
 # Points of a slow likelihood that are evaluated between two checks of the budget and of Ctrl-C.
@@ -39,6 +40,12 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
         log_prior, log_likelihood = _in_blocks(model, position)
         loop.count(n_likelihood=len(position))
     return log_prior, screened(model, position, log_likelihood, loop)
+
+
+def state_at(model: Model, position: Array, loop: Loop) -> State:
+    """The points with their log densities."""
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    return State(position=position, log_prior=log_prior, log_likelihood=log_likelihood)
 
 
 def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -> Array:
@@ -105,7 +112,7 @@ def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
             f"no draw in {n:,} from the prior of {model.name!r} has a likelihood above zero: less than {3 / n:.1g} of the "
             "prior's mass can have any (95 % sure). Check the likelihood, or give a prior that covers its support."
         )
-    return Draws(position, log_likelihood, log_prior, n_drawn=n)
+    return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n)
 
 
 def saturated_share(model: Model, draws: Draws) -> float:

@@ -41,11 +41,11 @@ from zhat.sampling import gibbs_rungs  # noqa: E402
 from zhat.sampling.backend.evaluation import prior_draws  # noqa: E402
 from zhat.sampling.backend.loop import Loop  # noqa: E402
 from zhat.sampling.kernels.gibbs import Gibbs  # noqa: E402
+from zhat.sampling.mixing import Moves  # noqa: E402
 from zhat.sampling.tempering.ladder import run_ladder  # noqa: E402
-from zhat.sampling.tempering.ladder_settings import LadderChains  # noqa: E402
+from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains  # noqa: E402
 from zhat.sampling.tempering.lineages import walk  # noqa: E402
 from zhat.sampling.tempering.path_survey import untuned_plan  # noqa: E402
-from zhat.sampling.tempering.population import Moves  # noqa: E402
 from zhat.sampling.tempering.schedules import PowerLadder  # noqa: E402
 from zhat.seeding import Key  # noqa: E402
 
@@ -95,7 +95,7 @@ def pieces(model: Model) -> dict[str, Callable[[], Any]]:
     power = PowerPosterior(chains=CLIMB, schedule=RUNGS, kernels=(kernel,), mode_check=False)
 
     def climbing(chains: LadderChains) -> Callable[[], Any]:
-        return lambda: run_ladder(model, chains, RUNGS, (kernel,), Key(4), loop, first=first[chains])
+        return lambda: run_ladder(model, Ladder(chains, RUNGS, (kernel,)), Key(4), loop, first=first[chains])
 
     return {
         "noise of the walk": noise(model, betas(LADDER)[:-1], 1, N_LINEAGES),

@@ -76,7 +76,7 @@ def bare_seconds(model: Any) -> float:
     import jax
     import numpy as np
 
-    from zhat.sampling.backend.backend import block_size, over_points
+    from zhat.sampling.backend.compiled import block_size, over_points
 
     points = 0.3 * np.random.default_rng(1).standard_normal((40 if model.data_size > 100_000 else 2000, 5))
     block = block_size(model.data_size)

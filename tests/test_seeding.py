@@ -10,7 +10,7 @@ import pytest
 
 import zhat
 from zhat import Model
-from zhat.sampling.tempering.population import Moves
+from zhat.sampling.mixing import Moves
 from zhat.seeding import Key, check_seed
 
 METHODS = {

@@ -1,4 +1,4 @@
-"""Kernels: the Markov moves that SMC, annealed importance sampling, ladders and chains are built from.
+"""Kernels: the Markov moves that SMC, annealed importance sampling, ladders, chains and nested sampling are built from.
 
     zhat.SMC(kernels=(zhat.kernels.CrankNicolson(), zhat.kernels.HMC()))
 

@@ -19,17 +19,13 @@ from zhat.methods.nested import ExpectedMass, Mass, SimulatedMass
 from zhat.methods.power_posterior import Rule, SecondOrder, Trapezoid
 from zhat.methods.stepping_stone import Bridged, Direction, Forward, Reverse
 from zhat.sampling.chains.transitions import Independent, TransitionFamily, Walk
-from zhat.sampling.nested.moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
-from zhat.sampling.nested.replacement import FromPrior, Replacement
-from zhat.sampling.nested.run import Iterations, RemainingEvidence, SmallContribution, Stop
+from zhat.sampling.mixing import Moves
+from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement, Replacement
+from zhat.sampling.nested.stopping import Iterations, RemainingEvidence, SmallContribution, Stop
 from zhat.sampling.tempering.ladder_settings import LadderChains
-from zhat.sampling.tempering.population import Moves
 
 __all__ = [
     "Bridged",
-    "ConstrainedCrankNicolson",
-    "ConstrainedSlice",
-    "ConstrainedWalk",
     "Curvature",
     "Direction",
     "ExpectedMass",
@@ -38,6 +34,7 @@ __all__ = [
     "Independent",
     "Iterations",
     "LadderChains",
+    "MarkovReplacement",
     "Mass",
     "Moves",
     "RemainingEvidence",

@@ -18,7 +18,7 @@ from zhat.results.estimate import Level
 from zhat.results.records import PathRun
 from zhat.sampling.importance.proposals import Gaussian
 from zhat.sampling.kernels.hmc import HMC
-from zhat.sampling.tempering.population import Moves
+from zhat.sampling.mixing import Moves
 from zhat.sampling.tempering.schedules import FixedLadder
 
 

@@ -87,15 +87,20 @@ def variants():
     from zhat.sampling.kernels.hmc import HMC
     from zhat.sampling.kernels.random_walk import RandomWalk
     from zhat.sampling.kernels.slice import Slice
-    from zhat.sampling.nested.moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
-    from zhat.sampling.nested.replacement import FromPrior
+    from zhat.sampling.mixing import Moves
+    from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement
 
     for kernel in (HMC(), RandomWalk(), Slice()):
         name = type(kernel).__name__
         for id in ("E2", "E12"):
             yield f"smc-{name}/{id}", zhat.SMC(n_particles=400, kernels=(kernel,)), id
-    for way in (FromPrior(), ConstrainedSlice(), ConstrainedWalk(), ConstrainedCrankNicolson()):
-        name = type(way).__name__
+    ways = {
+        "FromPrior": FromPrior(),
+        "ConstrainedSlice": MarkovReplacement(Slice(max_out=1), Moves(0.1, 8, 160)),
+        "ConstrainedWalk": MarkovReplacement(RandomWalk(acceptance=0.25), Moves(0.1, 16, 400)),
+        "ConstrainedCrankNicolson": MarkovReplacement(),
+    }
+    for name, way in ways.items():
         for id in ("E2", "S2"):
             yield f"nested-{name}/{id}", zhat.NestedSampling(n_live=100, replacement=way), id
 
@@ -182,12 +187,15 @@ def comparison():
 def threshold_walk():
     from zhat.numerics.nested import log_evidence, log_volumes
     from zhat.sampling.backend.loop import Loop
-    from zhat.sampling.nested.run import SmallContribution, run_nested
+    from zhat.sampling.nested.run import LivePoints, run_nested
+    from zhat.sampling.nested.stopping import SmallContribution
     from zhat.seeding import Key
-    from zhat.studies.friel_wyse.samplers.threshold_moves import ThresholdWalk
+    from zhat.studies.friel_wyse.samplers.component_walk import ComponentWalk
+    from zhat.studies.friel_wyse.samplers.threshold_moves import FixedSweeps
 
     loop = Loop(None, False)
-    run = run_nested(model_named("E12"), 60, 1, ThresholdWalk(5, 2.0), SmallContribution(1e-4), Key(SEED), loop)
+    live = LivePoints(60, 1, FixedSweeps(ComponentWalk(2.0), 5), SmallContribution(1e-4))
+    run = run_nested(model_named("E12"), live, Key(SEED), loop)
     value = log_evidence(run.log_likelihood, log_volumes(run.n_alive))
     return {"log_evidence": float(value), "n_likelihood": loop.n_likelihood}
 

@@ -18,7 +18,8 @@ from zhat.results.records import Draws
 def draws(log_likelihood, n_chains=1):
     values = np.asarray(log_likelihood, np.float64)
     n = len(values)
-    return Draws(np.zeros((n, 1)), values, np.zeros(n), n_drawn=n, chain=np.repeat(np.arange(n_chains), n // n_chains))
+    chain = np.repeat(np.arange(n_chains), n // n_chains)
+    return Draws(position=np.zeros((n, 1)), log_prior=np.zeros(n), log_likelihood=values, n_drawn=n, chain=chain)
 
 
 def test_the_harmonic_mean_of_one_two_and_four():

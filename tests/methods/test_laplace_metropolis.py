@@ -34,7 +34,8 @@ def test_the_formula_by_hand():
 
 def test_the_best_draw_of_each_chain():
     log_likelihood, log_prior = np.array([1.0, 5, 2, 0, 0, 9]), np.array([0.0, -9, 0, 1, 2, 0])
-    draws = Draws(np.zeros((6, 1)), log_likelihood, log_prior, n_drawn=6, chain=np.repeat([0, 1], 3))
+    chain = np.repeat([0, 1], 3)
+    draws = Draws(position=np.zeros((6, 1)), log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=6, chain=chain)
     assert best_of_each_chain(draws).tolist() == [2, 5]
 
 

@@ -18,19 +18,20 @@ from zhat.numerics.logspace import log_mean_exp
 from zhat.numerics.nested import log_evidence, log_volumes
 from zhat.results.estimate import Level
 from zhat.results.records import NestedRun
-from zhat.sampling.nested.moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
-from zhat.sampling.nested.replacement import FromPrior
-from zhat.sampling.nested.run import (
-    Iterations,
-    RemainingEvidence,
-    SmallContribution,
-    SoFar,
-    _beside_parents,
-    _threshold,
-)
-from zhat.sampling.tempering.population import Moves
+from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.kernels.slice import Slice
+from zhat.sampling.mixing import Moves
+from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement
+from zhat.sampling.nested.run import _beside_parents, _threshold
+from zhat.sampling.nested.stopping import Iterations, Progress, RemainingEvidence, SmallContribution
 from zhat.seeding import Key
 from zhat.verdicts.nested import evidence_shares, genealogical_se, insertion_scores
+
+REPLACEMENTS = {
+    "FromPrior": FromPrior(),
+    "RandomWalk": MarkovReplacement(RandomWalk(acceptance=0.25), Moves(0.1, 16, 400)),
+    "Slice": MarkovReplacement(Slice(max_out=1), Moves(0.1, 8, 160)),
+}
 
 
 def by_hand(**more):
@@ -121,11 +122,11 @@ def test_simulated_masses_agree_with_expected_ones():
 
 
 def test_rules_that_stop():
-    early, late = SoFar(100, np.log(1.0), np.log(9.0), np.log(0.5)), SoFar(900, np.log(9.99), np.log(0.01), np.log(1e-9))
+    early, late = Progress(100, np.log(1.0), np.log(9.0), np.log(0.5)), Progress(900, np.log(9.99), np.log(0.01), np.log(1e-9))
     for rule in (RemainingEvidence(0.01), SmallContribution(), Iterations(500)):
         assert not rule.reached(early)
         assert rule.reached(late)
-    assert not SmallContribution().reached(SoFar(100, -np.inf, 0.0, -np.inf))
+    assert not SmallContribution().reached(Progress(100, -np.inf, 0.0, -np.inf))
 
 
 def test_the_threshold_takes_all_that_tie_and_leaves_somebody():
@@ -143,7 +144,7 @@ def estimate(id, seed=3, **settings):
     return zhat.evidence(example.model, NestedSampling(**settings), seed=seed, progress=False), example.log_evidence
 
 
-@pytest.mark.parametrize("replacement", [FromPrior(), ConstrainedWalk(), ConstrainedSlice()], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize("replacement", REPLACEMENTS.values(), ids=REPLACEMENTS)
 def test_every_replacement_finds_the_evidence(replacement):
     result, truth = estimate("E1", replacement=replacement, n_live=1000)
     assert result.status.is_ok
@@ -201,13 +202,10 @@ def test_stopping_on_the_way_up_is_said():
 
 
 def test_moves_that_do_not_move_are_noticed():
-    from zhat.sampling.nested.moves import ConstrainedCrankNicolson
-    from zhat.sampling.tempering.population import Moves
-
-    lazy = ConstrainedWalk(moves=Moves(0.999, 1, 1), acceptance=0.9)
+    lazy = MarkovReplacement(RandomWalk(acceptance=0.9), Moves(0.999, 1, 1))
     result, _ = estimate("E9a", replacement=lazy)
     assert not result.status.is_ok
-    better, truth = estimate("E9a", replacement=ConstrainedCrankNicolson(Moves(0.1, 4, 400)))
+    better, truth = estimate("E9a", replacement=MarkovReplacement(moves=Moves(0.1, 4, 400)))
     assert abs(better.log_evidence - truth) < 4 * better.error
 
 
@@ -240,7 +238,7 @@ def test_a_spent_budget_leaves_the_dead_points():
 def test_rejection_that_takes_too_long_is_a_failure_with_a_way_out():
     result, _ = estimate("E9a", replacement=FromPrior(at_most=20_000), n_live=200)
     assert result.status.level is Level.FAILED
-    assert "ConstrainedSlice" in result.status.reasons[0].sentence
+    assert "MarkovReplacement" in result.status.reasons[0].sentence
 
 
 # -- the record ------------------------------------------------------------------------------------------------------
@@ -283,7 +281,7 @@ def test_bad_settings_are_refused():
     with pytest.raises(BadType, match="replacement"):
         NestedSampling(replacement="slice")
     with pytest.raises(BadType, match="replacement"):
-        NestedSampling(replacement=ConstrainedSlice)
+        NestedSampling(replacement=MarkovReplacement)
     with pytest.raises(BadType, match="stop"):
         NestedSampling(stop=1e-8)
     with pytest.raises(BadType, match="mass"):
@@ -316,7 +314,7 @@ def test_moves_are_not_shaped_by_relatives():
         return jnp.sum(dist.Normal(1.0, 0.5).log_prob(params["x"]))
 
     model = zhat.Model(log_likelihood, {"x": dist.Normal(0.0, 3.0).expand([15]).to_event(1)}, name="fifteen")
-    few = ConstrainedCrankNicolson(Moves(correlation=0.01, at_once=4, at_most=12))
+    few = MarkovReplacement(moves=Moves(correlation=0.01, at_once=4, at_most=12))
     method = zhat.NestedSampling(n_live=200, replacement=few, mode_check=False)
     truth = 15 * float(stats.norm.logpdf(1.0, 0.0, np.sqrt(9.25)))
     errors = [zhat.evidence(model, method, seed=seed, progress=False).log_evidence - truth for seed in range(16)]

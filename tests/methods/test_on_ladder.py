@@ -12,8 +12,8 @@ from zhat.methods.power_posterior import SecondOrder, Trapezoid
 from zhat.methods.stepping_stone import Bridged, Forward, Reverse
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.mixing import Moves
 from zhat.sampling.tempering.ladder_settings import LadderChains
-from zhat.sampling.tempering.population import Moves
 from zhat.sampling.tempering.schedules import AdaptiveESS, FixedLadder, PowerLadder
 
 SMALL = LadderChains(n_chains=160, n_kept=10)

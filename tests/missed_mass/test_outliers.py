@@ -8,7 +8,7 @@ import numpyro.distributions as dist
 from zhat import Budget, Model, evidence, zoo
 from zhat.missed_mass.effort import EFFORT
 from zhat.missed_mass.outliers import Outliers
-from zhat.sampling.kernels.tuning import tuning_in_blocks
+from zhat.sampling.tuning import tuning_in_blocks
 
 CHEAP = zoo.example("E8").model
 

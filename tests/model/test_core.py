@@ -14,7 +14,7 @@ from zhat import Model
 from zhat.errors import BadInput, BadType
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.sampling.kernels.hmc import HMC
-from zhat.sampling.tempering.population import Moves
+from zhat.sampling.mixing import Moves
 
 Y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
 METHODS = {

@@ -23,7 +23,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("seeding",),
     ("model",),
     ("results",),
-    ("sampling.state", "sampling.target", "sampling.observer"),
+    ("sampling.tuning",),
+    ("sampling.state", "sampling.mixing"),
+    ("sampling.target", "sampling.observer"),
     ("sampling.backend",),
     ("sampling.kernels",),
     ("sampling.tempering",),
@@ -57,8 +59,6 @@ EXCEPTIONS = {
     ("model", "run"): "Model.check is where a user looks; checking draws from the prior, so it lives above sampling",
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
     ("results", "report"): "notebooks ask the object for its HTML",
-    ("sampling.kernels", "sampling.tempering"): "to be mended: target",
-    ("sampling.importance", "sampling.chains"): "to be mended",
 }
 
 # Rooms that see less than all below them.
@@ -84,7 +84,7 @@ OUTSIDE = {
 # Rooms where a file imports none of its neighbours but those that begin with an underscore.
 INDEPENDENT = ("methods", "sampling.kernels")
 # In the room of kernels, what is not a kernel.
-NOT_KERNELS = {"tuning", "defaults"}
+NOT_KERNELS = {"sweep", "defaults"}
 
 FORBIDDEN_MODULES = {"pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "random"}
 # Who may all the same, and why.

@@ -36,7 +36,7 @@ WITHOUT = {
         methods/power_posterior methods/stepping_stone
     """,
     "the check for missed mass is tested as a whole, by what it says of answers: tests/missed_mass/test_look.py": """
-        missed_mass/coverage_check missed_mass/mode_check methods/_learning
+        missed_mass/coverage_check missed_mass/mode_check missed_mass/other_peaks
     """,
     "part of Model, and tested through it: tests/model/test_model.py, tests/bad_input/test_prior_and_data.py": """
         model/data model/tracing model/values
@@ -60,11 +60,15 @@ WITHOUT = {
     "work over processes is tested by its digits: tests/run/distribution/test_digits.py": """
         run/distribution/executors run/distribution/plans run/distribution/travel run/many_models run/repeats
     """,
+    "compiled code is tested beside NumPy, line by line: tests/sampling/backend/test_backend.py": """
+        sampling/backend/compiled
+    """,
     "the front door is what almost every test uses; its refusals: tests/bad_input/test_settings.py": """
         run/estimate sampling/workbench sampling/backend/evaluation
     """,
     "the machinery of reversible jump, tested by the odds it gives: tests/spaces/test_jump.py": """
-        sampling/between_models/jumps sampling/between_models/maps sampling/between_models/states
+        sampling/between_models/jumps sampling/between_models/maps sampling/between_models/model_sets
+        sampling/between_models/proposals
         spaces/jump_result spaces/jump_verdict spaces/pilots
     """,
     "families of subsets, tested against exact answers: tests/spaces/test_subsets.py, tests/spaces/test_search.py": """
@@ -75,15 +79,16 @@ WITHOUT = {
         verdicts/conditionals verdicts/ordinates
     """,
     "kernels are tested by the same questions, one after the other: tests/sampling/kernels/test_kernels.py": """
-        sampling/kernels/_base sampling/kernels/crank_nicolson sampling/kernels/defaults sampling/kernels/hmc
-        sampling/kernels/independent sampling/kernels/random_walk sampling/kernels/slice sampling/kernels/tuning
+        sampling/kernels/_base sampling/kernels/_checks sampling/kernels/crank_nicolson sampling/kernels/defaults
+        sampling/kernels/hmc sampling/kernels/independent sampling/kernels/random_walk sampling/kernels/slice
+        sampling/kernels/sweep sampling/tuning
     """,
     "nested sampling as a whole: tests/methods/test_nested.py, tests/sampling/nested/test_replacement.py": """
-        sampling/nested/moves sampling/nested/run verdicts/nested
+        sampling/nested/run sampling/nested/stopping verdicts/nested
     """,
     "tempered runs, tested through the methods that read them: tests/methods/test_smc.py, tests/methods/test_on_ladder.py": """
-        sampling/tempering/ladder sampling/tempering/population sampling/tempering/sweep
-        verdicts/population verdicts/tempered verdicts/weights
+        sampling/tempering/kernel_choice sampling/tempering/ladder sampling/tempering/population sampling/tempering/rung
+        sampling/tempering/rung_moves verdicts/population verdicts/tempered verdicts/weights
     """,
     "tests/studies/friel_wyse/test_study.py runs them all; the samplers: tests/studies/friel_wyse/samplers/test_samplers.py": """
         studies/friel_wyse/costs studies/friel_wyse/page/figures studies/friel_wyse/page/layout studies/friel_wyse/page/notes

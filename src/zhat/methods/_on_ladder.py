@@ -17,7 +17,7 @@ from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.defaults import check_kernels, kernels_for
 from zhat.sampling.tempering.ladder import run_ladder
-from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
 from zhat.sampling.tempering.schedules import AdaptiveESS, Schedule
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
@@ -53,7 +53,8 @@ class OnLadder(Method):
         """See `Method`."""
         kernels = kernels_for(model, self.kernels)
         outliers = Outliers(model, self.look.effort)
-        run = run_ladder(model, self.chains, self.schedule, kernels, key.child("ladder"), bench.loop, observer=outliers.watch)
+        ladder = Ladder(self.chains, self.schedule, kernels)
+        run = run_ladder(model, ladder, key.child("ladder"), bench.loop, observer=outliers.watch)
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)

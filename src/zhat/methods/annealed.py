@@ -46,11 +46,12 @@ from zhat.sampling.backend.evaluation import prior_draws, with_parameters
 from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.defaults import check_kernels, kernels_for
+from zhat.sampling.mixing import Moves
 from zhat.sampling.observer import Observer
 from zhat.sampling.tempering.lineages import Walk, walk
 from zhat.sampling.tempering.path_survey import PathSurvey, Plan, pilot, untuned_plan
-from zhat.sampling.tempering.population import Moves
-from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder, Schedule
+from zhat.sampling.tempering.population import Population
+from zhat.sampling.tempering.schedules import AdaptiveESS, FixedLadder, PowerLadder, Schedule
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.missed_mass import after_look
@@ -182,8 +183,9 @@ class AIS(Method):
             trial = self._trial(model, half, key, loop) if self.doubling_check and len(given) > 2 else None
             return untuned_plan(given, kernels[0], self.n_sweeps), trial
         loop.tick(f"pilot of {self.n_pilot} particles")
-        schedule = self.schedule if given is None else None
-        path = pilot(model, kernels, self.n_pilot, self.pilot_moves, schedule, key.child("pilot"), loop, observer)
+        schedule = self.schedule if given is None and self.schedule is not None else AdaptiveESS(0.6)
+        population = Population(self.n_pilot, kernels, schedule, self.pilot_moves)
+        path = pilot(model, population, key.child("pilot"), loop, observer)
         if finished is not None:
             finished.append(path.run)
         if self.schedule is not None:

@@ -52,7 +52,7 @@ from zhat.numerics.series import r_hat
 from zhat.results.estimate import Estimate
 from zhat.results.records import Array, Draws, OrdinateRun
 from zhat.sampling.backend.backend import constrain_batch
-from zhat.sampling.backend.evaluation import with_parameters
+from zhat.sampling.backend.evaluation import unconstrained, with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.conditionals import (
     Params,
@@ -60,13 +60,13 @@ from zhat.sampling.chains.conditionals import (
     draws_given,
     log_conditional,
     log_ordinates,
-    unconstrained,
 )
 from zhat.sampling.chains.ordinates import central_points, point_of
-from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.gibbs import Gibbs
-from zhat.sampling.kernels.tuning import tuning_of
-from zhat.sampling.tempering.sweep import Swept, sweep
+from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.conditionals import conditionals_status
@@ -131,7 +131,7 @@ class Chib(Method):
         witnesses = Sampled(record.final, prior_draws=bench.prior(), equal_weight=True)
         return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key.child("mode"), loop))
 
-    def _ordinates(self, model: Model, points: Array, full: Swept, rng: np.random.Generator, loop: Loop) -> OrdinateRun:
+    def _ordinates(self, model: Model, points: Array, full: State, rng: np.random.Generator, loop: Loop) -> OrdinateRun:
         """Average block after block, the last one on the full run, the others on runs with the later blocks held."""
         blocks = model.conditionals
         stars, _ = constrain_batch(model, points)
@@ -175,19 +175,18 @@ def _starts(prior: Draws, n: int, rng: np.random.Generator) -> Array:
     return prior.position[rng.choice(likelier, n, replace=len(likelier) < n)]
 
 
-def _gibbs(model: Model, n_blocks: int, start: Array, n_moves: int, rng: np.random.Generator, loop: Loop, what: str) -> Swept:
+def _gibbs(model: Model, n_blocks: int, start: Array, n_moves: int, rng: np.random.Generator, loop: Loop, what: str) -> State:
     """Sweeps over the first `n_blocks` conditionals from these points; the other parameters are held."""
-    d = model.n_dimensions
-    kernel, tuning = Gibbs(model.conditionals[:n_blocks]), tuning_of(np.zeros(d), np.eye(d), 1.0)
+    kernel = Gibbs(model.conditionals[:n_blocks])
     position, parts = start, []
     for begin in range(0, n_moves, AT_ONCE):
         loop.tick(f"{what}  {begin} of {n_moves} sweeps", begin / n_moves)
         zero = np.zeros(len(position))
-        part = sweep(model, kernel, State(position, zero, zero, None), AT_ONCE, 1.0, tuning, rng, loop)
-        position = part.position[-1]
-        parts.append(part)
-    stacked = [np.concatenate([getattr(part, name) for part in parts])[:n_moves] for name in Swept._fields[:3]]
-    return Swept(stacked[0], stacked[1], stacked[2], 1.0)
+        state = State(position=position, log_prior=zero, log_likelihood=zero)
+        part = sweep(model, TunedKernel(kernel, Tempered(1.0), None), state, AT_ONCE, rng, loop)
+        position = part.last.position
+        parts.append(part.states)
+    return State.joined(parts).take(slice(0, n_moves))
 
 
 def _high_density_point(model: Model, pilot: Array, rng: np.random.Generator, loop: Loop) -> Array:
@@ -219,7 +218,7 @@ def _held(model: Model, position: Array, names: list[str], stars: Params, n_chai
     return unconstrained(model, {**params, **{name: np.repeat(stars[name], n_chains, axis=0) for name in names}})
 
 
-def _record_of(model: Model, full: Swept) -> Draws:
+def _record_of(model: Model, full: State) -> Draws:
     n_draws, n_chains = full.log_likelihood.shape
     draws = Draws(
         position=full.position.swapaxes(0, 1).reshape(-1, model.n_dimensions),

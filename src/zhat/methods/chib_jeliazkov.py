@@ -49,10 +49,10 @@ from zhat.model.model import Model, Offer
 from zhat.numerics.ordinates import ordinates
 from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Array, Draws, OrdinateRun
-from zhat.sampling.backend.evaluation import log_densities, with_parameters
+from zhat.sampling.backend.evaluation import log_densities, state_at, with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.ordinates import central_points, point_of
-from zhat.sampling.chains.posterior import Chains, run_chains
+from zhat.sampling.chains.posterior import Chains, ChainSettings, run_chains
 from zhat.sampling.chains.transitions import (
     Columns,
     Independent,
@@ -61,10 +61,11 @@ from zhat.sampling.chains.transitions import (
     conditional_moments,
     moments,
 )
-from zhat.sampling.kernels._base import Kernel, State, Tuning
-from zhat.sampling.kernels.hmc import HMC
-from zhat.sampling.kernels.random_walk import RandomWalk
-from zhat.sampling.tempering.sweep import sweep
+from zhat.sampling.kernels._base import TunedKernel
+from zhat.sampling.kernels.defaults import held_kernel
+from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.target import Tempered
+from zhat.sampling.tuning import Tuning
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.missed_mass import after_look
@@ -120,9 +121,8 @@ class ChibJeliazkov(Method):
         total = self.n_pilot + self.n_draws
         effort = self.look.effort
         outliers, n_starts = Outliers(model, effort), max(effort.chain_starts, effort.population_size(model))
-        chains = run_chains(
-            model, key.child("chains"), loop, self.n_chains, self.n_warmup, total, observer=outliers.watch, n_starts=n_starts
-        )
+        settings = ChainSettings(self.n_chains, self.n_warmup, total, n_starts=n_starts)
+        chains = run_chains(model, key.child("chains"), loop, settings, observer=outliers.watch)
         pilot, kept = _split(chains, self.n_chains, self.n_pilot, model.n_dimensions)
         rng = key.child("point").generator()
         points = central_points(pilot.position, rng)
@@ -266,19 +266,19 @@ class _Walk:
         factor[np.ix_(free, free)] = np.linalg.cholesky(rest)
         # A step is the factor times noise: rows of zeros leave the held coordinates alone.
         tuning = Tuning(np.zeros((1, d)), factor[None], np.eye(d)[None], np.float64(1.0))
-        kernel: Kernel = RandomWalk() if model.is_black_box else HMC()
+        kernel = held_kernel(model)
+        moving = TunedKernel(kernel, Tempered(1.0), tuning)
         scale, n_warmup = kernel.first_scale(len(free)), max(AT_ONCE * 8, self.n_draws // 2)
-        log_prior, log_likelihood = log_densities(model, moved, self.loop)
-        state = State(moved, log_prior, log_likelihood, None)
+        state = state_at(model, moved, self.loop)
         parts = []
         for begin in range(-n_warmup, self.n_draws, AT_ONCE):
-            part = sweep(model, kernel, state, AT_ONCE, 1.0, tuning._replace(scale=np.float64(scale)), rng, self.loop)
-            self.loop.tick(f"reduced run with {len(free)} coordinates free  acceptance {part.acceptance:.2f}")
-            state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+            part = sweep(model, moving.scaled(scale), state, AT_ONCE, rng, self.loop)
+            self.loop.tick(f"reduced run with {len(free)} coordinates free  acceptance {part.acceptance.mean:.2f}")
+            state = part.last
             if begin < 0:
-                scale = kernel.next_scale(scale, part.acceptance)
+                scale = kernel.next_scale(scale, part.acceptance.for_scale(scale))
             else:
-                parts.append((part.position, part.log_prior + part.log_likelihood))
+                parts.append((part.states.position, part.states.log_prior + part.states.log_likelihood))
         position, log_posterior = (np.concatenate([part[i] for part in parts])[: self.n_draws] for i in (0, 1))
         by_point = position.reshape(self.n_draws, n_points, self.n_chains, d).transpose(1, 2, 0, 3).reshape(n_points, -1, d)
         logs = log_posterior.reshape(self.n_draws, n_points, self.n_chains).transpose(1, 2, 0).reshape(n_points, -1)

@@ -6,7 +6,7 @@ Live points drawn from the prior die in order of their likelihood, and are repla
 n alive, a death shrinks the mass by a factor t ~ Beta(n, 1), so log X falls by 1/n on average: the masses are known up to
 noise of known law (Skilling 2006). The trapezoid rule over them gives Z; the last live points die without replacement and
 so bring in what is left. Here half of the live points die at a time, which is as exact (`sampling.nested.run`), and new
-points come from constrained moves that start at survivors. Needs nothing but prior draws and a
+points come from moves above the threshold that start at survivors. Needs nothing but prior draws and a
 likelihood: no gradient, no tempering, and no trouble with first-order transitions as long as the run goes on through them.
 
 *Its standard error.* Only the masses are random, so log Z is as uncertain as they make it: about √(H/n), with H the information in
@@ -48,9 +48,9 @@ from zhat.numerics.nested import (
 from zhat.results.estimate import Diagnostic, Estimate
 from zhat.results.records import Draws, NestedRun
 from zhat.sampling.backend.evaluation import with_parameters
-from zhat.sampling.nested.moves import ConstrainedCrankNicolson
-from zhat.sampling.nested.replacement import Replacement
-from zhat.sampling.nested.run import RemainingEvidence, Stop, run_nested
+from zhat.sampling.nested.replacement import MarkovReplacement, Replacement
+from zhat.sampling.nested.run import LivePoints, run_nested
+from zhat.sampling.nested.stopping import RemainingEvidence, Stop
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.nested import evidence_shares, nested_errors, nested_status, unfinished_nested
@@ -104,7 +104,7 @@ class NestedSampling(Method):
 
     n_live: int = 2000
     share_replaced: float = 0.5
-    replacement: Replacement = field(default_factory=ConstrainedCrankNicolson)
+    replacement: Replacement = field(default_factory=MarkovReplacement)
     stop: Stop = field(default_factory=lambda: RemainingEvidence(0.01))
     mass: Mass = field(default_factory=ExpectedMass)
     mode_check: bool = True
@@ -143,7 +143,8 @@ class NestedSampling(Method):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
         loop = bench.loop
-        run = run_nested(model, self.n_live, self.n_replaced, self.replacement, self.stop, key.child("run"), loop)
+        settings = LivePoints(self.n_live, self.n_replaced, self.replacement, self.stop)
+        run = run_nested(model, settings, key.child("run"), loop)
         if not run.complete:
             assert loop.stopped is not None
             return unfinished_nested(run, loop.stopped)

@@ -47,7 +47,8 @@ from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.defaults import check_kernels, kernels_for
-from zhat.sampling.tempering.population import Moves, run_along_path
+from zhat.sampling.mixing import Moves
+from zhat.sampling.tempering.population import Population, run_along_path
 from zhat.sampling.tempering.schedules import AdaptiveESS, Schedule
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
@@ -95,18 +96,8 @@ class SMC(Method):
         # Fitted moves even where there are conditionals: they cross correlated blocks, and one calibration covers all.
         kernels = kernels_for(model, self.kernels, gibbs=False)
         outliers = Outliers(model, self.look.effort)
-        run = run_along_path(
-            model,
-            self.n_particles,
-            self.n_islands,
-            self.schedule,
-            kernels,
-            self.moves,
-            self.waste_free,
-            key.child("path"),
-            bench.loop,
-            observer=outliers.watch,
-        )
+        population = Population(self.n_particles, kernels, self.schedule, self.moves, self.n_islands, self.waste_free)
+        run = run_along_path(model, population, key.child("path"), bench.loop, observer=outliers.watch)
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)

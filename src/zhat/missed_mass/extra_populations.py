@@ -20,26 +20,22 @@ from zhat.model.model import Model
 from zhat.results.records import Draws, PathRun
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels.defaults import kernels_for
-from zhat.sampling.tempering.population import Moves, run_along_path
+from zhat.sampling.mixing import Moves
+from zhat.sampling.tempering.population import Population, run_along_path
 from zhat.sampling.tempering.schedules import AdaptiveESS
 from zhat.seeding import Key
 
 
 def run_population(model: Model, outliers: Outliers, effort: Effort, key: Key, loop: Loop, until: float = 1.0) -> PathRun:
     """A quick tempered population from the prior, whose outlying points are kept."""
-    return run_along_path(
-        model,
+    population = Population(
         effort.population_size(model),
-        effort.islands,
-        AdaptiveESS(effort.ess_kept),
         kernels_for(model, gibbs=False),
+        AdaptiveESS(effort.ess_kept),
         Moves(effort.correlation, effort.moves_at_once, effort.moves_at_most),
-        False,
-        key,
-        loop,
-        observer=outliers.watch,
-        until=until,
+        effort.islands,
     )
+    return run_along_path(model, population, key, loop, observer=outliers.watch, until=until)
 
 
 def run_extra_populations(model: Model, first: PathRun, outliers: Outliers, effort: Effort, key: Key, loop: Loop) -> None:

@@ -21,10 +21,9 @@ import numpy as np
 from zhat.missed_mass.effort import EFFORT, Effort
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws
-from zhat.sampling.kernels._base import Tuning
-from zhat.sampling.kernels.tuning import fit_tuning
 from zhat.sampling.observer import RungView
-from zhat.sampling.tempering.schedules import tempered
+from zhat.sampling.target import tempered
+from zhat.sampling.tuning import Tuning, fit_tuning
 
 
 class Outliers:

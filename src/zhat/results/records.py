@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Draws:
     """Draws from one distribution, with what was evaluated there.
 
@@ -23,7 +23,7 @@ class Draws:
     ----------
     position : (n, d) array
         Unconstrained coordinates, in the order of `zhat.model.space.Space`.
-    log_likelihood, log_prior : (n,) arrays
+    log_prior, log_likelihood : (n,) arrays
         Values at those points; `log_prior` is the density of the *unconstrained* vector (Jacobian included).
     log_weight : (n,) array or None
         Importance weights when the draws do not stand for their distribution by themselves.
@@ -36,8 +36,8 @@ class Draws:
     """
 
     position: Array
-    log_likelihood: Array
     log_prior: Array
+    log_likelihood: Array
     n_drawn: int
     log_weight: Array | None = None
     chain: NDArray[np.int64] | None = None

@@ -45,10 +45,11 @@ from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import log_densities, prior_draws, prior_positions
 from zhat.sampling.backend.loop import Budget, Loop
 from zhat.sampling.importance.from_draws import positions_of
-from zhat.sampling.kernels._base import State, Tuning
+from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.lineages import walk
 from zhat.sampling.tempering.path_survey import Plan
-from zhat.sampling.tempering.sweep import sweep
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key, check_seed
 from zhat.verdicts.missed_mass import missed_mass_status
@@ -244,13 +245,12 @@ def _from_one(model: Model, plan: Plan, truth: Array, n: int, key: Key, loop: Lo
     """n exact draws from one: chains that all start there, each exact after every move, less and less correlated."""
     position = np.repeat(truth, n, axis=0)
     log_prior, log_likelihood = (np.repeat(part, n) for part in log_densities(model, truth, loop))
-    state = State(position, log_prior, log_likelihood, None)
+    state = State(position=position, log_prior=log_prior, log_likelihood=log_likelihood)
     if plan.kernels:
         rng = key.generator()
-        tuning = Tuning(*(part[-1] for part in plan.tuning))
+        moving = plan.last(Tempered(1.0))
         for _ in range(MOVES // AT_ONCE):
-            part = sweep(model, plan.kernels[-1], state, AT_ONCE, 1.0, tuning, rng, loop)
-            state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+            state = sweep(model, moving, state, AT_ONCE, rng, loop).last
             loop.tick("moves at the posterior")
     return Draws(position=state.position, log_prior=state.log_prior, log_likelihood=state.log_likelihood, n_drawn=n)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from zhat.results.records import Array
 
 if TYPE_CHECKING:
-    from zhat.sampling.kernels._base import Tuning
+    from zhat.sampling.tuning import Tuning
 
 
 class RungView(Protocol):

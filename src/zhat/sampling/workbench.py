@@ -9,7 +9,7 @@ from zhat.model.model import Model
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.posterior import Chains, run_chains
+from zhat.sampling.chains.posterior import Chains, ChainSettings, run_chains
 from zhat.sampling.importance.modes import Modes, Search, find_modes
 from zhat.sampling.kernels._base import Kernel
 from zhat.seeding import Key
@@ -50,4 +50,4 @@ class Workbench:
         """The shared chains when these are what is asked for; else chains of this number, length and kernel, from this key."""
         if kernel is None and (n_chains, n_draws) == (8, 1000):
             return self.posterior()
-        return run_chains(self.model, key, self.loop, n_chains=n_chains, n_draws=n_draws, kernel=kernel)
+        return run_chains(self.model, key, self.loop, ChainSettings(n_chains, n_draws=n_draws, kernel=kernel))

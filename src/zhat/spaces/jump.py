@@ -42,11 +42,11 @@ from zhat.run.estimate import evidence
 from zhat.run.repeats import nan_status
 from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.between_models.jumps import JumpRun, run_jumps
+from zhat.sampling.between_models.jumps import JumpPlan, JumpRun, run_jumps
 from zhat.sampling.between_models.maps import Map, along
-from zhat.sampling.between_models.states import FamilyLanes, Lanes, ListLanes
-from zhat.sampling.kernels._base import Kernel
-from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.between_models.model_sets import ListedModels, ModelFamily, ModelSet
+from zhat.sampling.kernels._base import Kernel, PacedKernel
+from zhat.sampling.kernels.defaults import jump_kernel
 from zhat.seeding import Key, check_seed
 from zhat.spaces.jump_result import JointDraws, Jump
 from zhat.spaces.jump_verdict import verdict
@@ -123,17 +123,17 @@ def jump(
         chances = tuple(float(c) for c in prior_of(masks, prior if callable(prior) else None, "jump"))
         if prior is not None and not callable(prior):
             raise BadType("jump(prior=...): for a family of subsets give a function of the mask.")
-        lanes: Lanes = FamilyLanes(models.model, models.mask, masks)
+        model_set: ModelSet = ModelFamily(models.model, models.mask, masks)
         covariates: tuple[str, ...] = models.covariates
     else:
         if callable(prior):
             raise BadType("jump(prior=...): for a list of models give their probabilities.")
         names, masks, covariates = tuple(models), np.zeros((len(models), 0)), ()
         chances = check_prior(names, prior)
-        lanes = ListLanes(tuple(models.values()), loop)
+        model_set = ListedModels(tuple(models.values()), loop)
     even = (0.5 if covariates else 1.0) if even is None else even
     if not likelihood:
-        pilot = prior_pilots(lanes, key.child("pilot"))
+        pilot = prior_pilots(model_set, key.child("pilot"))
     elif covariates:
         assert isinstance(models, Subsets)
         pilot = pilots_of_family(models, masks, key.child("pilot"), loop)
@@ -143,12 +143,12 @@ def jump(
         pilot = pilots_of_models(models, found, key.child("fit"))
     visit = _visits(pilot, np.asarray(chances), even) if likelihood else np.asarray(chances)
     with np.errstate(divide="ignore"):
-        shapes = pilot.shapes(np.log(visit), kernel.first_scale(lanes.widest.n_dimensions))
-    maps = tuple(_map(move, names, lanes) for move in moves)
+        shapes = pilot.shapes(np.log(visit), float(kernel.first_scale(model_set.widest.n_dimensions)))
+    maps = tuple(_map(move, names, model_set) for move in moves)
     thin = max(1, -(-n_moves * n_chains // DRAWS_KEPT))
     n_warmup = max(100, n_moves // 5)
-    how = (n_chains, n_warmup, n_moves, n_within, thin, likelihood)
-    run = run_jumps(lanes, shapes, kernel, maps, *how, key.child("chains"), loop)
+    plan = JumpPlan(kernel, maps, n_chains, n_warmup, n_moves, n_within, thin, likelihood)
+    run = run_jumps(model_set, shapes, plan, key.child("chains"), loop)
     loop.done()
     result = Jump(
         names=names,
@@ -158,7 +158,7 @@ def jump(
         pilot=pilot.log_evidence,
         pilot_se=pilot.se,
         draws=_joint(run),
-        posterior={} if covariates else _by_model(run, names, lanes),
+        posterior={} if covariates else _by_model(run, names, model_set),
         covariates=covariates,
         masks=masks,
         likelihood=likelihood,
@@ -196,9 +196,12 @@ def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_wi
     check_count("jump", "n_within", n_within, 1, "jumps alone need not reach all of a posterior")
     if even is not None and not 0.0 <= even <= 1.0:
         raise BadInput(f"jump(even={even}): give a share from 0 to 1.")
-    kernel = kernel or CrankNicolson()
-    if kernel.needs_gradient or not kernel.needs_tuning:
-        raise BadInput(f"jump(kernel={kernel}): lanes move without gradients; use CrankNicolson or RandomWalk.")
+    kernel = jump_kernel(kernel)
+    if kernel.needs_gradient or not kernel.needs_tuning or isinstance(kernel, PacedKernel) or np.ndim(kernel.first_scale(1000)):
+        raise BadInput(
+            f"jump(kernel={kernel}): chains between models move by one tuned proposal at a time, without gradients; give "
+            "CrankNicolson() or RandomWalk()."
+        )
     return kernel
 
 
@@ -228,13 +231,13 @@ def _visits(pilot: Pilots, prior: Array, even: float) -> Array:
     return np.asarray(visit / visit.sum())
 
 
-def _map(move: Move, names: tuple[str, ...], lanes: Lanes) -> Map:
+def _map(move: Move, names: tuple[str, ...], models: ModelSet) -> Map:
     """A user's move, checked: sizes that match, and a way back that is one."""
     for name in (move.first, move.second):
         if name not in names:
             raise BadInput(f"Move({move.first!r}, {move.second!r}): there is no model {name!r}.")
     i, j = names.index(move.first), names.index(move.second)
-    first, second = lanes.model(i), lanes.model(j)
+    first, second = models.model(i), models.model(j)
     if first.n_dimensions + move.n_there != second.n_dimensions + move.n_back:
         raise BadInput(
             f"Move({move.first!r}, {move.second!r}): {first.n_dimensions} coordinates and n_there={move.n_there} on one side, "
@@ -266,16 +269,22 @@ def _joint(run: JumpRun) -> JointDraws:
     )
 
 
-def _by_model(run: JumpRun, names: tuple[str, ...], lanes: Lanes) -> dict[str, Draws]:
+def _by_model(run: JumpRun, names: tuple[str, ...], models: ModelSet) -> dict[str, Draws]:
     """The joint draws apart, each with its model's named parameters."""
     joint, found = _joint(run), {}
     for k, name in enumerate(names):
-        here, model = np.flatnonzero(joint.model == k), lanes.model(k)
+        here, model = np.flatnonzero(joint.model == k), models.model(k)
         if not len(here):
             continue
         own = joint.position[here, : model.n_dimensions]
         spare = joint.position[here, model.n_dimensions :]
         log_prior = joint.log_prior[here] + 0.5 * np.sum(spare**2, axis=1) + 0.5 * spare.shape[1] * np.log(2.0 * np.pi)
-        draws = Draws(own, joint.log_likelihood[here], log_prior, n_drawn=len(here), chain=joint.chain[here])
+        draws = Draws(
+            position=own,
+            log_prior=log_prior,
+            log_likelihood=joint.log_likelihood[here],
+            n_drawn=len(here),
+            chain=joint.chain[here],
+        )
         found[name] = with_parameters(model, draws)
     return found

@@ -22,11 +22,11 @@ from zhat.results.records import Array
 from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import prior_positions
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.between_models.jumps import Shapes
-from zhat.sampling.between_models.states import FamilyLanes, Lanes
+from zhat.sampling.between_models.model_sets import ModelFamily, ModelSet
+from zhat.sampling.between_models.proposals import Shapes
 from zhat.sampling.importance.families import DEGREES_OF_FREEDOM, importance_of_all
 from zhat.sampling.importance.proposals import Mixture, Proposal, StudentT, fitted
-from zhat.sampling.kernels.tuning import tuning_in_blocks
+from zhat.sampling.tuning import tuning_in_blocks
 from zhat.seeding import Key
 from zhat.spaces.one_peak import SEARCHED, modes_status
 from zhat.spaces.subsets import Subsets
@@ -121,23 +121,23 @@ def pilots_of_family(family: Subsets, masks: Array, key: Key, loop: Loop) -> Pil
     return Pilots(found.log_evidence, found.se, *one_each, sizes, DEGREES_OF_FREEDOM, peaks.mode, scale, status)
 
 
-def prior_pilots(lanes: Lanes, key: Key) -> Pilots:
+def prior_pilots(models: ModelSet, key: Key) -> Pilots:
     """With the likelihood off: every evidence is one, and proposals are fitted to draws from the priors."""
     fits: list[Proposal] = []
     samples: list[Array] = []
-    for k in range(lanes.n_models):
-        if isinstance(lanes, FamilyLanes) and k:  # all subsets share one prior
+    for k in range(models.n_models):
+        if isinstance(models, ModelFamily) and k:  # all subsets share one prior
             fits.append(fits[0])
             samples.append(samples[0])
             continue
-        model = lanes.model(k)
+        model = models.model(k)
         position = prior_positions(model, DRAWS_TO_FIT, key.child(k))
         log_prior = constrain_batch(model, position)[1]
         alive = np.isfinite(log_prior) & np.isfinite(position).all(axis=1)
         fits.append(_best_fit(position[alive], log_prior[alive], key.child(k, "fit").generator(), model.name))
         samples.append(position[alive])
-    zeros = np.zeros(lanes.n_models)
-    return _padded(fits, samples, np.asarray(lanes.sizes), zeros, zeros, Status.ok())
+    zeros = np.zeros(models.n_models)
+    return _padded(fits, samples, np.asarray(models.sizes), zeros, zeros, Status.ok())
 
 
 def _best_fit(position: Array, log_target: Array, rng: np.random.Generator, name: str) -> Proposal:

@@ -23,7 +23,7 @@ def search(model, settings=FEW, seed=0, widths=1.0):
     loop = Loop(progress=False)
     position = np.random.default_rng(seed).normal(size=(500, model.n_dimensions)) * widths
     log_prior, log_likelihood = log_densities(model, position, loop)
-    draws = Draws(position, log_likelihood, log_prior, n_drawn=500)
+    draws = Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=500)
     return find_modes(model, draws, Key(seed).child("modes"), loop, settings), loop
 
 

@@ -14,7 +14,7 @@ from zhat.sampling.backend.evaluation import log_densities, prior_positions
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.proposals import Gaussian
 from zhat.sampling.importance.weighted_draws import weighted_draws
-from zhat.sampling.kernels.tuning import fit_tuning, tuning_in_blocks
+from zhat.sampling.tuning import fit_tuning, tuning_in_blocks
 from zhat.seeding import Key
 
 EXACT = stats.norm(0.0, np.sqrt(1.25)).logpdf(0.6)  # x ~ N(0, 1), seen once as 0.6 with sd 0.5

@@ -19,16 +19,18 @@ from zhat.numerics.weights import Weights
 from zhat.sampling.backend.buffers import ALIGNMENT, Buffers
 from zhat.sampling.backend.evaluation import log_densities, prior_draws
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.sampling.kernels.gibbs import Gibbs
-from zhat.sampling.kernels.tuning import fit_tuning
+from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.ladder import run_ladder
-from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
 from zhat.sampling.tempering.lineages import walk
 from zhat.sampling.tempering.path_survey import untuned_plan
 from zhat.sampling.tempering.schedules import PowerLadder
-from zhat.sampling.tempering.sweep import sweep
+from zhat.sampling.tuning import fit_tuning
 from zhat.seeding import Key
 
 N = 400
@@ -42,7 +44,7 @@ def pine():
 
 def start_of(model, seed, n=N):
     draws = prior_draws(model, n, Key(seed).child("prior"), Loop(progress=False))
-    return draws, State(draws.position, draws.log_prior, draws.log_likelihood, None)
+    return draws, State.of_draws(draws)
 
 
 def test_without_priors_the_same_states_and_no_log_prior():
@@ -51,23 +53,23 @@ def test_without_priors_the_same_states_and_no_log_prior():
     tuning = fit_tuning(draws.position, np.ones(N), 0.5)
     loop = Loop(progress=False)
     with_, without = (
-        sweep(model, Gibbs(model.conditionals), state, 3, 0.4, tuning, Key(2).generator(), loop, priors=priors)
+        sweep(model, TunedKernel(Gibbs(model.conditionals), Tempered(0.4), tuning), state, 3, Key(2).generator(), loop, priors)
         for priors in (True, False)
     )
-    assert without.log_prior is None and without.last.log_prior is None
-    np.testing.assert_allclose(without.position, with_.position, rtol=1e-13)
-    np.testing.assert_allclose(without.log_likelihood, with_.log_likelihood, rtol=1e-13)
-    for part in (with_.position[1], with_.log_prior[1], with_.log_likelihood[1]):
+    assert without.states.log_prior is None and without.last.log_prior is None
+    np.testing.assert_allclose(without.states.position, with_.states.position, rtol=1e-13)
+    np.testing.assert_allclose(without.states.log_likelihood, with_.states.log_likelihood, rtol=1e-13)
+    for part in (with_.states.position[1], with_.states.log_prior[1], with_.states.log_likelihood[1]):
         assert part.shape[0] == N
-    again = log_densities(model, np.ascontiguousarray(with_.position[1]), loop)
-    np.testing.assert_allclose(with_.log_prior[1], again[0], rtol=1e-10)
+    again = log_densities(model, np.ascontiguousarray(with_.states.position[1]), loop)
+    np.testing.assert_allclose(with_.states.log_prior[1], again[0], rtol=1e-10)
     # A kernel that reads the prior works it out where Gibbs sweeps left none.
     after = [
-        sweep(model, CrankNicolson(), part.last, 3, 0.4, tuning, Key(3).generator(), loop, priors=False)
+        sweep(model, TunedKernel(CrankNicolson(), Tempered(0.4), tuning), part.last, 3, Key(3).generator(), loop, priors=False)
         for part in (with_, without)
     ]
-    np.testing.assert_allclose(after[0].position, after[1].position, rtol=1e-9)
-    np.testing.assert_allclose(after[0].log_prior, after[1].log_prior, rtol=1e-9)
+    np.testing.assert_allclose(after[0].states.position, after[1].states.position, rtol=1e-9)
+    np.testing.assert_allclose(after[0].states.log_prior, after[1].states.log_prior, rtol=1e-9)
 
 
 def annealed(model, seed, n=N):
@@ -160,8 +162,9 @@ def test_a_nan_met_by_a_sweep_is_raised_with_its_point_or_counted(how):
         position = np.full((N, 1), 0.1)
         log_prior, log_likelihood = log_densities(model, position, loop)
         if how == "sweep":
-            start = State(position, log_prior, log_likelihood, None)
-            return sweep(model, kernel, start, 4, 0.5, None, Key(1).generator(), loop).log_likelihood
+            start = State(position=position, log_prior=log_prior, log_likelihood=log_likelihood)
+            moving = TunedKernel(kernel, Tempered(0.5), None)
+            return sweep(model, moving, start, 4, Key(1).generator(), loop).states.log_likelihood
         draws = replace(prior_draws(normal_mean(lambda p: 0.0 * p["mu"]), N, Key(1), loop), position=position)
         draws = replace(draws, log_prior=log_prior, log_likelihood=log_likelihood)
         return walk(model, untuned_plan(LADDER, kernel, 1), draws, N, Key(1), loop).log_likelihood
@@ -177,7 +180,8 @@ def test_a_nan_met_by_a_sweep_is_raised_with_its_point_or_counted(how):
 def test_a_ladder_of_gibbs_chains_ends_with_the_log_prior_of_its_draws():
     model = pine().model
     chains = LadderChains(n_chains=40, n_kept=4, n_islands=4)
-    run = run_ladder(model, chains, PowerLadder(6, 5.0), (Gibbs(model.conditionals),), Key(1), Loop(progress=False))
+    ladder = Ladder(chains, PowerLadder(6, 5.0), (Gibbs(model.conditionals),))
+    run = run_ladder(model, ladder, Key(1), Loop(progress=False))
     log_prior, log_likelihood = log_densities(model, np.ascontiguousarray(run.final.position), Loop(progress=False))
     np.testing.assert_allclose(run.final.log_prior, log_prior, rtol=1e-9)
     np.testing.assert_allclose(run.final.log_likelihood, log_likelihood, rtol=1e-9)

@@ -20,17 +20,18 @@ from scipy.special import polygamma, psi
 
 from zhat import Model, zoo
 from zhat.sampling import kernels
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.evaluation import log_densities, state_at
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.independent import Independent
 from zhat.sampling.kernels.random_walk import RandomWalk
 from zhat.sampling.kernels.slice import Slice
-from zhat.sampling.kernels.tuning import tuning_in_blocks, tuning_of
-from zhat.sampling.tempering.sweep import sweep
+from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.target import Tempered
+from zhat.sampling.tuning import tuning_in_blocks, tuning_of
 from zhat.seeding import Key
 
 BETA = 0.3
@@ -45,6 +46,8 @@ KERNELS = {
     "hmc, one long leap": (HMC(), 1.5),
     "slice": (Slice(), 2.0),
     "slice, narrow": (Slice(), 0.3),
+    "slice, without stepping out": (Slice(max_out=1), 3.0),
+    "crank-nicolson, turns": (CrankNicolson(turns_above=1), np.array([0.7, 0.4])),
 }
 
 COVARIANCE = np.array([[1.0, 0.8, -0.3], [0.8, 2.0, 0.1], [-0.3, 0.1, 0.5]])
@@ -84,19 +87,18 @@ def gaussian_target():
 
 def moved(model, kernel, scale, position, mean, covariance, seed):
     loop = Loop(progress=False)
-    log_prior, log_likelihood = log_densities(model, position, loop)
-    start = State(position, log_prior, log_likelihood, None)
+    start = state_at(model, position, loop)
     # Two blocks of points with tunings of their own, as two islands would have.
     tuning = tuning_in_blocks(np.stack([mean, mean - 0.3]), np.stack([covariance, 0.7 * covariance]), scale)
-    swept = sweep(model, kernel, start, N_MOVES, BETA, tuning, Key(seed).generator(), loop)
-    assert swept.position.shape == (N_MOVES, *position.shape)
-    again = log_densities(model, swept.position[-1], loop)
-    np.testing.assert_allclose(swept.log_prior[-1], again[0], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(swept.log_likelihood[-1], again[1], rtol=1e-9, atol=1e-9)
-    stayed = float(np.mean((swept.position[-1] == position).all(axis=1)))
-    print(f"acceptance {swept.acceptance:.3f}, {stayed:.1%} never moved")
-    assert swept.acceptance > 0.15 and stayed < 0.5, "a kernel that does not move proves nothing"
-    return swept.position[-1]
+    swept = sweep(model, TunedKernel(kernel, Tempered(BETA), tuning), start, N_MOVES, Key(seed).generator(), loop)
+    assert swept.states.position.shape == (N_MOVES, *position.shape)
+    again = log_densities(model, swept.states.position[-1], loop)
+    np.testing.assert_allclose(swept.states.log_prior[-1], again[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(swept.states.log_likelihood[-1], again[1], rtol=1e-9, atol=1e-9)
+    stayed = float(np.mean((swept.states.position[-1] == position).all(axis=1)))
+    print(f"acceptance {swept.acceptance.mean:.3f}, {stayed:.1%} never moved")
+    assert swept.acceptance.mean > 0.15 and stayed < 0.5, "a kernel that does not move proves nothing"
+    return swept.states.position[-1]
 
 
 def check_z(label, estimate, exact, se):
@@ -186,11 +188,10 @@ def test_walls_of_zero_likelihood_are_kept(name):
 def test_no_move_leads_out_of_an_impossible_starting_point_unless_it_is_possible():
     position = np.full((200, 2), -1.0)
     loop = Loop(progress=False)
-    log_prior, log_likelihood = log_densities(walled(), position, loop)
-    assert (log_likelihood == -np.inf).all()
-    start = State(position, log_prior, log_likelihood, None)
+    start = state_at(walled(), position, loop)
+    assert (start.log_likelihood == -np.inf).all()
     tuning = tuning_of(np.full(2, 1 / 3), np.diag([0.06, 0.06]), 1.0)
-    swept = sweep(walled(), Independent(), start, 3, BETA, tuning, Key(4).generator(), loop)
-    inside = np.isfinite(swept.log_likelihood[-1])
+    swept = sweep(walled(), TunedKernel(Independent(), Tempered(BETA), tuning), start, 3, Key(4).generator(), loop)
+    inside = np.isfinite(swept.states.log_likelihood[-1])
     assert inside.any()
-    assert (swept.position[-1][~inside] == -1.0).all()
+    assert (swept.states.position[-1][~inside] == -1.0).all()

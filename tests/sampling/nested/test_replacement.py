@@ -11,23 +11,23 @@ from scipy import stats
 
 import zhat
 from zhat.errors import BadInput, BadType, NonFiniteLikelihood
-from zhat.sampling.backend.evaluation import log_densities, prior_positions
+from zhat.sampling.backend.evaluation import prior_positions, state_at
 from zhat.sampling.backend.loop import Loop, Stopped
-from zhat.sampling.nested import moves as constrained_moves
-from zhat.sampling.nested.moves import ConstrainedCrankNicolson, ConstrainedSlice, ConstrainedWalk
-from zhat.sampling.nested.replacement import (
-    N_BLOCKS,
-    FromPrior,
-    Points,
-    _forgotten,
-    _ranks,
-)
-from zhat.sampling.tempering.population import Moves
+from zhat.sampling.kernels.crank_nicolson import CrankNicolson
+from zhat.sampling.kernels.defaults import threshold_kernel
+from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.kernels.independent import Independent
+from zhat.sampling.kernels.random_walk import RandomWalk
+from zhat.sampling.kernels.slice import Slice
+from zhat.sampling.mixing import Moves
+from zhat.sampling.nested.replacement import N_BLOCKS, FromPrior, MarkovReplacement, Vacancies
 from zhat.seeding import Key
 
 LONG = Moves(correlation=0.001, at_once=200, at_most=200)
-MARKOV = [ConstrainedWalk(LONG), ConstrainedSlice(LONG), ConstrainedCrankNicolson(LONG)]
-ALL = [*MARKOV, FromPrior()]
+KERNELS = (RandomWalk(acceptance=0.25), Slice(), Slice(max_out=1), threshold_kernel())
+MARKOV = [MarkovReplacement(kernel, LONG) for kernel in KERNELS]
+ALL = [*MARKOV, MarkovReplacement(Independent(), LONG), FromPrior()]
 THRESHOLD = -0.5
 
 
@@ -39,16 +39,20 @@ def disc(black_box=False):
     return zhat.Model(lambda p: -0.5 * jnp.sum(p["x"] ** 2), prior, name="disc")
 
 
+def name_of(way):
+    return repr(getattr(way, "kernel", way))
+
+
 def points_at(model, position):
     with jax.enable_x64(True):
-        return Points(position, *log_densities(model, position, Loop(progress=False)))
+        return state_at(model, position, Loop(progress=False))
 
 
-def replaced(model, kernel, survivors, n_new=1000, lanes=1000, threshold=THRESHOLD, seed=1, loop=None):
+def replaced(model, way, survivors, n_new=1000, batch_size=1000, threshold=THRESHOLD, loop=None):
     loop = loop or Loop(progress=False)
-    scale = kernel.first_scale(model.n_dimensions)
+    scale = way.first_scale(model.n_dimensions)
     with jax.enable_x64(True):
-        return kernel.replace(model, survivors, threshold, n_new, lanes, scale, Key(seed), loop)
+        return way.replace(model, Vacancies(survivors, threshold, n_new, batch_size), scale, Key(1), loop)
 
 
 def crowded(model):
@@ -74,7 +78,7 @@ def check_distribution(points):
     assert stats.kstest(angle, "uniform").pvalue > 1e-3
 
 
-@pytest.mark.parametrize("kernel", ALL, ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("kernel", ALL, ids=name_of)
 def test_the_prior_above_the_threshold_is_kept(kernel):
     model = disc()
     new = replaced(model, kernel, settled(model))
@@ -85,42 +89,42 @@ def test_the_prior_above_the_threshold_is_kept(kernel):
 
 
 # Crank-Nicolson moves are left out: fitted to the wrong half, their frame has too light a tail on the other to be quick.
-@pytest.mark.parametrize("kernel", [ConstrainedWalk(LONG), ConstrainedSlice(LONG), FromPrior()], ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("kernel", [*MARKOV[:3], FromPrior()], ids=name_of)
 def test_the_prior_above_the_threshold_is_found_from_elsewhere(kernel):
     model = disc()
     check_distribution(replaced(model, kernel, crowded(model)).points)
 
 
-@pytest.mark.parametrize("kernel", ALL, ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("kernel", ALL, ids=name_of)
 def test_a_black_box_is_served_as_well_and_counts_its_calls(kernel):
     model = disc(black_box=True)
     loop = Loop(progress=False)
-    new = replaced(model, kernel, settled(model), n_new=400, lanes=400, loop=loop)
+    new = replaced(model, kernel, settled(model), n_new=400, batch_size=400, loop=loop)
     check_distribution(new.points)
     assert loop.n_likelihood > 400
 
 
-@pytest.mark.parametrize("kernel", MARKOV, ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("kernel", MARKOV, ids=name_of)
 def test_thresholds_and_batches_of_any_size_share_one_program(kernel):
     model = disc()
     survivors = crowded(model)
     for threshold, n_new in ((-0.9, 100), (THRESHOLD, 40), (-0.6, 130)):
-        new = replaced(model, kernel, survivors, n_new, lanes=100, threshold=threshold)
+        new = replaced(model, kernel, survivors, n_new, batch_size=100, threshold=threshold)
         assert len(new.points.log_prior) == len(new.parent) == n_new
         assert (new.points.log_likelihood > threshold).all()
-    assert model.core.traces[("constrained", kernel)] == 1
+    assert model.core.traces[("sweep", kernel.kernel, "AboveLikelihood", True)] == 1
 
 
 def test_every_survivor_starts_as_many_points_as_any_other():
     model = disc()
-    new = replaced(model, ConstrainedCrankNicolson(), crowded(model), n_new=800, lanes=800)
+    new = replaced(model, MarkovReplacement(), crowded(model), n_new=800, batch_size=800)
     assert (np.bincount(new.parent, minlength=400) == 2).all()
 
 
 def test_few_survivors_are_enough_to_go_on_from():
     model = disc()
     few = crowded(model).take(slice(0, 3))
-    new = replaced(model, ConstrainedSlice(LONG), few, n_new=200, lanes=200)
+    new = replaced(model, MARKOV[1], few, n_new=200, batch_size=200)
     assert set(new.parent) == {0, 1, 2}
     assert len(few.log_prior) < N_BLOCKS
     assert (new.points.log_likelihood > THRESHOLD).all()
@@ -131,15 +135,15 @@ def test_what_is_left_of_the_start_is_measured():
     with jax.enable_x64(True):
         prior = points_at(model, prior_positions(model, 4000, Key(3)))
     survivors = prior.take(prior.log_likelihood > THRESHOLD)
-    hardly = replaced(model, ConstrainedCrankNicolson(Moves(0.9999, 1, 1)), survivors)
-    well = replaced(model, ConstrainedCrankNicolson(Moves(0.05, 20, 100)), survivors)
+    hardly = replaced(model, MarkovReplacement(moves=Moves(0.9999, 1, 1)), survivors)
+    well = replaced(model, MarkovReplacement(moves=Moves(0.05, 20, 100)), survivors)
     assert hardly.n_moves == 1 and well.n_moves >= 20
     assert hardly.memory > 0.3
     assert well.memory < 0.15
 
 
 # Four looks at two replacements, each at a chance of one in a thousand.
-def test_turns_in_many_dimensions_keep_the_prior_above_the_threshold_and_forget_sooner(monkeypatch):
+def test_turns_in_many_dimensions_keep_the_prior_above_the_threshold_and_forget_sooner():
     """A ball about the centre of a normal prior: the squared radius is a chi-squared cut off, and all directions are alike."""
     d, limit = 60, 5.0
     prior = {"x": dist.Normal(0.0, 1.0).expand([d]).to_event(1)}
@@ -150,10 +154,10 @@ def test_turns_in_many_dimensions_keep_the_prior_above_the_threshold_and_forget_
     direction = rng.standard_normal((1000, d))
     survivors = points_at(model, direction * np.sqrt(square / (direction**2).sum(axis=1))[:, None])
     n_moves = []
-    for few in (constrained_moves.FEW_DIMENSIONS, d):
-        monkeypatch.setattr(constrained_moves, "FEW_DIMENSIONS", few)
-        kernel = ConstrainedCrankNicolson(Moves(0.15, 4 if few < d else 5, 1000))  # two kernels, two programs
-        new = replaced(model, kernel, survivors, threshold=-0.5 * limit)
+    for turns_above in (20, d):
+        kernel = CrankNicolson(acceptance=0.25, first_share=0.9, turns_above=turns_above)
+        way = MarkovReplacement(kernel, Moves(0.15, 4 if turns_above < d else 5, 1000))
+        new = replaced(model, way, survivors, threshold=-0.5 * limit)
         square = (new.points.position**2).sum(axis=1)
         assert (square < limit).all()
         assert stats.kstest(whole.cdf(square) / whole.cdf(limit), "uniform").pvalue > 1e-3
@@ -165,18 +169,13 @@ def test_turns_in_many_dimensions_keep_the_prior_above_the_threshold_and_forget_
     assert n_moves[0] < 0.6 * n_moves[1]
 
 
-def test_equal_values_share_their_rank():
-    np.testing.assert_array_equal(_ranks(np.array([3.0, 1.0, 3.0, 2.0])), [2.5, 0.0, 2.5, 1.0])
-    np.testing.assert_array_equal(_ranks(np.array([0.3, 0.1, 0.2])), [2.0, 0.0, 1.0])
-
-
 def test_rejection_gives_up_with_a_way_out():
-    with pytest.raises(Stopped, match="ConstrainedSlice") as stop:
+    with pytest.raises(Stopped, match="MarkovReplacement") as stop:
         replaced(disc(), FromPrior(at_most=2000), crowded(disc()), threshold=-1e-9)
     assert stop.value.code == "rejection"
 
 
-@pytest.mark.parametrize("kernel", MARKOV, ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("kernel", MARKOV, ids=name_of)
 def test_a_likelihood_that_is_no_number_is_reported_where_it_is(kernel):
     model = zhat.Model(
         lambda p: jnp.where(p["x"][0] > 0.9, jnp.nan, -0.5 * jnp.sum(p["x"] ** 2)),
@@ -186,30 +185,24 @@ def test_a_likelihood_that_is_no_number_is_reported_where_it_is(kernel):
     start = crowded(disc())
     start = start.take(start.position[:, 0] < 0.85)
     with pytest.raises(NonFiniteLikelihood, match="NaN at x"):
-        replaced(model, kernel, start, n_new=100, lanes=100)
+        replaced(model, kernel, start, n_new=100, batch_size=100)
+
+
+def test_a_gradient_kernel_moves_above_the_threshold_too():
+    model = disc()
+    check_distribution(replaced(model, MarkovReplacement(HMC(), Moves(0.001, 20, 40)), settled(model)).points)
+    with pytest.raises(BadInput, match="black box"):
+        replaced(disc(black_box=True), MarkovReplacement(HMC()), settled(disc()))
 
 
 def test_bad_settings_are_refused():
     with pytest.raises(BadType, match="moves"):
-        ConstrainedSlice(moves=3)
-    with pytest.raises(BadInput, match="acceptance"):
-        ConstrainedWalk(acceptance=1.5)
-    with pytest.raises(BadInput, match="acceptance"):
-        ConstrainedCrankNicolson(acceptance=0.0)
-    with pytest.raises(BadInput, match="degrees_of_freedom"):
-        ConstrainedCrankNicolson(degrees_of_freedom=0)
+        MarkovReplacement(moves=3)
+    with pytest.raises(BadType, match="kernel"):
+        MarkovReplacement(kernel=Slice)
+    with pytest.raises(BadInput, match="threshold"):
+        MarkovReplacement(kernel=Gibbs(()))
     with pytest.raises(BadInput, match="at_most"):
         FromPrior(at_most=1)
     with pytest.raises(BadType, match="whole"):
         FromPrior(at_most=1e6)
-
-
-def test_slow_forgetting_is_not_taken_for_separate_modes():
-    """In a hundred dimensions a point forgets with a time of about 170 moves; in separate modes nothing more is forgotten."""
-    moves = Moves(correlation=0.15, at_once=4, at_most=400)
-    slow = [float(np.exp(-4.0 * call / 170.0)) for call in range(1, 81)]
-    assert not any(_forgotten(slow[:n], 0.1, moves, 100) for n in range(1, len(slow) + 1))
-    assert _forgotten([0.8] * 15, 0.1, moves, 100), "modes"
-    assert not _forgotten([0.8] * 15, 0.3, moves, 100), "the likelihood's rank is remembered still"
-    assert _forgotten([0.8] * 5, 0.1, moves, 10)
-    assert _forgotten([0.14], 0.14, moves, 100)

@@ -15,11 +15,11 @@ from zhat.model.model import Conditional, Model
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.mixing import Moves
 from zhat.sampling.tempering import gibbs_ladder as gibbs_rungs
 from zhat.sampling.tempering import ladder
 from zhat.sampling.tempering.ladder import run_ladder
-from zhat.sampling.tempering.ladder_settings import LadderChains
-from zhat.sampling.tempering.population import Moves
+from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
 from zhat.sampling.tempering.schedules import AdaptiveESS, FixedLadder, PowerLadder
 from zhat.seeding import Key
 from zhat.zoo import pine
@@ -27,8 +27,9 @@ from zhat.zoo import pine
 ONE_BURN_IN = Moves(0.3, 5, 5)
 
 
-def climbed(model, chains, schedule, seed=1, loop=None):
-    return run_ladder(model, chains, schedule, (Gibbs(model.conditionals),), Key(seed), loop or Loop(progress=False))
+def run_chains_of(model, chains, schedule, seed=1, loop=None):
+    ladder = Ladder(chains, schedule, (Gibbs(model.conditionals),))
+    return run_ladder(model, ladder, Key(seed), loop or Loop(progress=False))
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def rung_by_rung(monkeypatch):
     def climb(*args, **kwargs):
         with monkeypatch.context() as patch:
             patch.setattr(ladder, "_several", lambda *args: iter(()))
-            return climbed(*args, **kwargs)
+            return run_chains_of(*args, **kwargs)
 
     return climb
 
@@ -68,7 +69,7 @@ def assert_same(one, two):
 )
 def test_the_digits_are_those_of_the_rungs_one_by_one(chains, schedule, rung_by_rung):
     model = pine().model
-    together = climbed(model, chains, schedule)
+    together = run_chains_of(model, chains, schedule)
     assert ("rungs together", Gibbs(model.conditionals), chains.burn_in.at_once) in model.core.traces
     assert not any(purpose[0].startswith("sweep") for purpose in model.core.traces if isinstance(purpose, tuple))
     assert_same(together, rung_by_rung(model, chains, schedule))
@@ -87,13 +88,13 @@ def test_noise_of_any_form_is_drawn_in_the_order_of_the_rungs():
 
     blocks = (Conditional(first.block, pair, draw, first.log_density), *(replace(other, noise_into=None) for other in others))
     chains, schedule = LadderChains(80, 7, ONE_BURN_IN, 8), PowerLadder(6, 5.0)
-    plain = climbed(model, chains, schedule)
-    assert_same(climbed(replace(model, conditionals=blocks), chains, schedule), plain)
+    plain = run_chains_of(model, chains, schedule)
+    assert_same(run_chains_of(replace(model, conditionals=blocks), chains, schedule), plain)
 
 
 def test_a_rung_that_must_be_burnt_in_longer_is_left_to_the_ladder(rung_by_rung):
     model, chains = pine().model, LadderChains(400, 4, Moves(0.05, 3, 60), 1)
-    together, alone = (run(model, chains, PowerLadder(9, 3.0)) for run in (climbed, rung_by_rung))
+    together, alone = (run(model, chains, PowerLadder(9, 3.0)) for run in (run_chains_of, rung_by_rung))
     assert together.n_moves.max() > 9, "some rung was burnt in longer"
     assert_same(together, alone)
 
@@ -114,7 +115,7 @@ def half_possible(log_likelihood):
 def test_an_island_where_nothing_is_possible_is_left_to_the_ladder(rung_by_rung):
     model = half_possible(lambda p: jnp.where(p["mu"] > 1.0, -0.1 * p["mu"], -jnp.inf))
     chains = LadderChains(30, 2, Moves(0.9, 2, 2), 10)  # six states an island: all impossible in a third of them
-    together, alone = (run(model, chains, PowerLadder(3, 2.0)) for run in (climbed, rung_by_rung))
+    together, alone = (run(model, chains, PowerLadder(3, 2.0)) for run in (run_chains_of, rung_by_rung))
     assert_same(together, alone)
 
 
@@ -123,21 +124,14 @@ def test_a_nan_met_on_the_way_is_raised_with_its_point():
     first = prior_draws(half_possible(lambda p: 0.1 * p["mu"]), 40, Key(1), loop)
     model = half_possible(lambda p: jnp.where(p["mu"] > 2.5, jnp.nan, 0.1 * p["mu"]))
     with pytest.raises(NonFiniteLikelihood, match=r"is NaN at mu=(2\.[5-9]|[3-9])"):
-        run_ladder(
-            model,
-            LadderChains(20, 2, ONE_BURN_IN, 2),
-            PowerLadder(20, 1.0),
-            (Gibbs(model.conditionals),),
-            Key(1),
-            loop,
-            first=first,
-        )
+        ladder = Ladder(LadderChains(20, 2, ONE_BURN_IN, 2), PowerLadder(20, 1.0), (Gibbs(model.conditionals),))
+        run_ladder(model, ladder, Key(1), loop, first=first)
 
 
 def test_a_spent_budget_leaves_the_rungs_of_the_calls_before():
     model, chains = pine().model, LadderChains(40, 5, ONE_BURN_IN, 4)
     loop = Loop(Budget(likelihoods=1200), progress=False)
-    run = climbed(model, chains, PowerLadder(10, 5.0), loop=loop)
+    run = run_chains_of(model, chains, PowerLadder(10, 5.0), loop=loop)
     assert loop.stopped is not None and loop.stopped.code == "budget"
     assert len(run.betas) == 6 and run.final.position.shape == (200, 3)
     assert np.isfinite(run.final.log_prior).all()
@@ -145,7 +139,7 @@ def test_a_spent_budget_leaves_the_rungs_of_the_calls_before():
 
 def test_only_gibbs_sweeps_on_known_rungs_go_together():
     model, chains = pine().model, LadderChains(40, 5, ONE_BURN_IN, 4)
-    climbed(model, chains, AdaptiveESS(0.8))
+    run_chains_of(model, chains, AdaptiveESS(0.8))
     assert not any("rungs together" in purpose for purpose in model.core.traces)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from zhat.sampling.tempering.schedules import ON_SUPPORT, AdaptiveESS, FixedLadder, PowerLadder, tempered
+from zhat.sampling.target import tempered
+from zhat.sampling.tempering.schedules import ON_SUPPORT, AdaptiveESS, FixedLadder, PowerLadder
 
 RNG = np.random.default_rng(5)
 SHARP = -0.5 * 1e4 * RNG.standard_normal(2000) ** 2

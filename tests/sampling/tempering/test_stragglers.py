@@ -1,4 +1,4 @@
-"""Idle particles: how idleness is counted, which region they give the other islands, and that moves kept to it are fair."""
+"""Stragglers: how idleness is counted, which region they give the other islands, and that moves kept to it are fair."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -6,16 +6,18 @@ import numpyro.distributions as dist
 import pytest
 
 from zhat import Model
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.evaluation import log_densities, state_at
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import State
+from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.sampling.kernels.hmc import HMC
-from zhat.sampling.kernels.tuning import tuning_in_blocks
+from zhat.sampling.kernels.sweep import Rate, Swept
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.sampling.tempering import stragglers as idling
 from zhat.sampling.tempering.stragglers import IDLE, SHORT, TIMES, above_frame, floors, idleness_after, move_stragglers
-from zhat.sampling.tempering.sweep import Swept
+from zhat.sampling.tuning import tuning_in_blocks
 from zhat.seeding import Key
 
 N, ISLANDS, BETA = 4000, 4, 0.5
@@ -24,10 +26,11 @@ MEAN = VARIANCE * BETA * 0.6 / 0.5**2
 
 
 def test_idleness_is_the_improbability_of_standing_still():
-    before = State(np.zeros((3, 2)), np.zeros(3), np.zeros(3), None)
+    before = State(position=np.zeros((3, 2)), log_prior=np.zeros(3), log_likelihood=np.zeros(3))
     after = np.zeros((4, 3, 2))
     after[-1, 1, 0] = 0.1  # only the second particle moved in these four moves
-    part = Swept(after, np.zeros((4, 3)), np.zeros((4, 3)), 0.5)
+    states = State(position=after, log_prior=np.zeros((4, 3)), log_likelihood=np.zeros((4, 3)))
+    part = Swept(states, Rate(0.5, np.full(4, 0.5)), Rate(0.5, np.full(4, 0.5)))
     found = idleness_after(np.array([1.0, 1.0, 0.0]), before, part)
     np.testing.assert_allclose(found, [1.0 + 4 * np.log(2.0), 0.0, 4 * np.log(2.0)])
 
@@ -54,6 +57,10 @@ def test_a_region_with_many_for_each_idle_one_is_made_smaller():
     assert (height[:100] >= second).sum() == (height[100:] >= first).sum() == idling.CROWD
 
 
+def tempered(kernel, tuning):
+    return TunedKernel(kernel, Tempered(BETA), tuning)
+
+
 def _model(black_box=False):
     xp = np if black_box else jnp
 
@@ -69,11 +76,10 @@ def _model(black_box=False):
 def _exact(model, seed):
     """Exact draws of the target, in a frame that is not its own, the highest above the frame called idle."""
     position = MEAN + np.sqrt(VARIANCE) * np.random.default_rng(seed).standard_normal((N, 2))
-    log_prior, log_likelihood = log_densities(model, position, Loop(progress=False))
-    state = State(position, log_prior, log_likelihood, None)
+    state = state_at(model, position, Loop(progress=False))
     centres = np.tile([[0.0, 0.5]], (ISLANDS, 1))
     tuning = tuning_in_blocks(centres, np.tile(np.eye(2), (ISLANDS, 1, 1)), 1.0)
-    height = above_frame(tuning, state, BETA)
+    height = above_frame(tuning, state, Tempered(BETA))
     idleness = np.where(height > np.quantile(height, 0.9), 2.0 * IDLE, 0.0)
     return state, tuning, height, idleness
 
@@ -85,11 +91,11 @@ def test_moves_kept_to_the_region_leave_the_target_as_it_is(kernel, black_box):
     for seed in range(20):
         state, tuning, height, idleness = _exact(model, seed)
         floor = np.repeat(floors(height, idleness > IDLE, ISLANDS), N // ISLANDS)
-        found = move_stragglers(model, kernel, state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
+        found = move_stragglers(model, tempered(kernel, tuning), state, idleness, 0.2, Key(seed).generator(), loop)
         members = height >= floor
         changed = (found.state.position != state.position).any(axis=1)
         assert found.n_moves >= SHORT and changed[members].mean() > 0.5 and not changed[~members].any()
-        assert (above_frame(tuning, found.state, BETA)[members] >= floor[members] - 1e-9).all()
+        assert (above_frame(tuning, found.state, Tempered(BETA))[members] >= floor[members] - 1e-9).all()
         again = log_densities(model, found.state.position, loop)
         np.testing.assert_allclose(found.state.log_prior, again[0])
         np.testing.assert_allclose(found.state.log_likelihood, again[1])
@@ -110,8 +116,8 @@ def test_only_the_region_is_paid_for_and_one_shape_compiled():
     model, loop = _model(), Loop(progress=False)
     for seed in range(3):
         state, tuning, _, idleness = _exact(model, seed)
-        move_stragglers(model, CrankNicolson(), state, idleness, BETA, tuning, 0.2, Key(seed).generator(), loop)
-    assert model.core.traces[("sweep above a floor", CrankNicolson())] == 1
+        move_stragglers(model, tempered(CrankNicolson(), tuning), state, idleness, 0.2, Key(seed).generator(), loop)
+    assert model.core.traces[("sweep", CrankNicolson(), "AboveReference", True)] == 1
     assert loop.n_likelihood < 3 * N + 3 * TIMES * SHORT * 0.15 * N  # the draws themselves, and moves of a tenth of them
 
 
@@ -120,5 +126,5 @@ def test_few_idle_particles_and_kernels_without_a_scale_are_left_alone():
     state, tuning, _, idleness = _exact(model, 0)
     alone = np.where(np.arange(N) == 7, 2.0 * IDLE, 0.0)
     for kernel, each in ((CrankNicolson(), alone), (Gibbs(()), idleness)):
-        found = move_stragglers(model, kernel, state, each, BETA, tuning, 0.2, Key(0).generator(), loop)
+        found = move_stragglers(model, tempered(kernel, tuning), state, each, 0.2, Key(0).generator(), loop)
         assert found.n_moves == 0 and found.state is state

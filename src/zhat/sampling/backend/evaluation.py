@@ -1,11 +1,11 @@
 """Batches of points through the model, counted and checked; and draws from its prior.
 
-Points go through in blocks of one size, so that whatever number a caller has, one compiled function serves it.
+Points are evaluated in blocks of one size, so that one compiled function serves any number of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -15,12 +15,16 @@ from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
-from zhat.sampling.backend.backend import JaxBackend, NumpyBackend, block_size, constrain_batch
+from zhat.sampling.backend.backend import NumpyBackend, constrain_batch
+from zhat.sampling.backend.compiled import JaxBackend, block_size, compiled
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.state import State
 from zhat.seeding import Key, jax_key
 
-# A slow likelihood must notice a budget or Ctrl-C while it works: points handed over between two looks.
+# Points of a slow likelihood that are evaluated between two checks of the budget and of Ctrl-C.
 BLACK_BOX_AT_ONCE = 256
+# Prior draws of one compiled call.
+PRIOR_AT_ONCE = 1024
 
 
 def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Array]:
@@ -33,14 +37,15 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
             loop.tick(f"{start + len(part):,} of {len(position):,} points", (start + len(part)) / len(position))
         log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:
-        core, block = model.core, block_size(model.data_size)
-
-        def build() -> Callable[..., Any]:
-            return lambda points, data, hyper: JaxBackend(core, data, hyper, block).density(points)
-
-        log_prior, log_likelihood = _in_blocks(model, core.compiled("densities", build), position, block)
+        log_prior, log_likelihood = _in_blocks(model, position)
         loop.count(n_likelihood=len(position))
     return log_prior, screened(model, position, log_likelihood, loop)
+
+
+def state_at(model: Model, position: Array, loop: Loop) -> State:
+    """The points with their log densities."""
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    return State(position=position, log_prior=log_prior, log_likelihood=log_likelihood)
 
 
 def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -> Array:
@@ -52,6 +57,18 @@ def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -
         raise_not_finite(model, position[np.argmax(log_likelihood == np.inf)], float("inf"), loop)
     loop.n_nan += int(bad.sum())
     return np.where(bad, -np.inf, log_likelihood)
+
+
+def reevaluate(model: Model, n_bad: Any, positions: Any, loop: Loop) -> None:
+    """Evaluate again, on the host, the first point at which a compiled call met a log likelihood that is no number.
+
+    Compiled code cannot raise. Evaluated here, the point raises in the user's own parameters, or is counted with the others if
+    the model takes NaN for zero. `n_bad` has any shape; `positions` has one axis more.
+    """
+    n_bad, positions = np.asarray(n_bad), np.asarray(positions)
+    first = np.unravel_index(int(np.argmax(n_bad > 0)), n_bad.shape)
+    log_densities(model, positions[first][None], loop)
+    loop.n_nan += int(n_bad.sum()) - 1
 
 
 def raise_not_finite(model: Model, position: Array, value: float, loop: Loop) -> None:
@@ -72,19 +89,13 @@ def raise_not_finite(model: Model, position: Array, value: float, loop: Loop) ->
 
 def prior_positions(model: Model, n: int, key: Key) -> Array:
     """n independent draws from the prior, as unconstrained vectors."""
-    core, block = model.core, 1024
-
-    def build() -> Callable[..., Any]:
-        def draw(words: Any, data: Any, hyper: Any) -> Any:
-            keys = jax.random.split(jax_key(words), block)
-            return jax.vmap(lambda k: core.space.sample_prior(k, data, hyper))(keys)
-
-        return draw
-
-    with jax.enable_x64(True):
-        draw = core.compiled("prior", build)
-        parts = [np.asarray(draw(key.child(i).words(), model.data, model.hyper)) for i in range(-(-n // block))]
+    parts = [np.asarray(compiled(model, "prior", _prior_block, key.child(i).words())) for i in range(-(-n // PRIOR_AT_ONCE))]
     return np.concatenate(parts)[:n].astype(np.float64)
+
+
+def _prior_block(backend: JaxBackend, words: Any) -> Any:
+    keys = jax.random.split(jax_key(words), PRIOR_AT_ONCE)
+    return jax.vmap(lambda key: backend.core.space.sample_prior(key, backend.data, backend.hyper))(keys)
 
 
 def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
@@ -101,13 +112,13 @@ def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
             f"no draw in {n:,} from the prior of {model.name!r} has a likelihood above zero: less than {3 / n:.1g} of the "
             "prior's mass can have any (95 % sure). Check the likelihood, or give a prior that covers its support."
         )
-    return Draws(position, log_likelihood, log_prior, n_drawn=n)
+    return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n)
 
 
 def saturated_share(model: Model, draws: Draws) -> float:
     """Share of the draws' weight where the map to the parameters has lost the point: it cannot be mapped back.
 
-    A bounded parameter cannot be told from its bound beyond |u| = 36 or so; nothing is asked unless some draw is far out.
+    A bounded parameter cannot be told from its bound beyond |u| = 36 or so; nothing is computed unless some draw is far out.
     """
     log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
     weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight).any() else np.zeros(len(log_weight))
@@ -115,42 +126,44 @@ def saturated_share(model: Model, draws: Draws) -> float:
     far = (np.abs(np.where(weight[:, None] > 0, draws.position, 0.0)) > 15.0).any(axis=1)
     if not weight.sum() > 0 or (weight[far].sum() < 1e-3 * weight.sum()):
         return 0.0
-    core = model.core
-
-    def build() -> Callable[..., Any]:
-        def there_and_back(points: Any, data: Any, hyper: Any) -> Any:
-            return jax.vmap(lambda u: core.space.unconstrain(core.space.constrain(u, data, hyper)[0], data, hyper))(points)
-
-        return there_and_back
-
     some = np.flatnonzero(far)[:: max(1, int(far.sum()) // 1024)][:1024]
     points = np.concatenate([draws.position[some], np.zeros((1024 - len(some), draws.position.shape[1]))])
-    with jax.enable_x64(True):
-        back = np.asarray(core.compiled("there and back", build)(points, model.data, model.hyper))[: len(some)]
+    back = np.asarray(compiled(model, "there and back", _there_and_back, points))[: len(some)]
     with np.errstate(invalid="ignore"):
         lost = ~(np.abs(back - draws.position[some]) < 0.1).all(axis=1)
     return float((weight[some] * lost).sum() / max(weight[some].sum(), 1e-300) * weight[far].sum() / weight.sum())
 
 
+def _there_and_back(backend: JaxBackend, points: Any) -> Any:
+    space, data, hyper = backend.core.space, backend.data, backend.hyper
+    return jax.vmap(lambda u: space.unconstrain(space.constrain(u, data, hyper)[0], data, hyper))(points)
+
+
+def unconstrained(model: Model, params: dict[str, Any]) -> Array:
+    """The unconstrained vectors of n points given as named parameters (leading axis n)."""
+    return np.asarray(compiled(model, "unconstrain", _unconstrained, params), dtype=np.float64)
+
+
+def _unconstrained(backend: JaxBackend, params: Any) -> Any:
+    return jax.vmap(lambda p: backend.core.space.unconstrain(p, backend.data, backend.hyper))(params)
+
+
 def with_parameters(model: Model, draws: Draws) -> Draws:
     """The same draws with their named, constrained parameters filled in."""
-    from dataclasses import replace
-
     params, _ = constrain_batch(model, draws.position)
     return replace(draws, parameters=params)
 
 
-def _in_blocks(model: Model, compiled: Callable[..., Any], position: Array, block: int) -> tuple[Array, Array]:
-    """Apply a compiled function of a block of points to any number of them, padding the last block."""
-    size = min(4 * block, 2048)
+def _in_blocks(model: Model, position: Array) -> tuple[Array, Array]:
+    """Log prior and log likelihood of any number of points by one compiled function; the last block is padded."""
+    size = min(4 * block_size(model.data_size), 2048)
     n = len(position)
     outputs = []
-    with jax.enable_x64(True):
-        for start in range(0, n, size):
-            part = position[start : start + size]
-            missing = size - len(part)
-            if missing:
-                part = np.concatenate([part, np.broadcast_to(part[:1], (missing, part.shape[1]))])
-            outputs.append(compiled(part, model.data, model.hyper))
+    for start in range(0, n, size):
+        part = position[start : start + size]
+        missing = size - len(part)
+        if missing:
+            part = np.concatenate([part, np.broadcast_to(part[:1], (missing, part.shape[1]))])
+        outputs.append(compiled(model, "densities", JaxBackend.density, part))
     first, second = (np.concatenate([np.asarray(out[i]) for out in outputs])[:n] for i in (0, 1))
     return first, second

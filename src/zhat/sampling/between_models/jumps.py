@@ -1,4 +1,4 @@
-"""Reversible jump in lanes: every chain moves within its model by a kernel, then proposes another model.
+"""Reversible jump: every chain moves within its model by a kernel, then proposes another model.
 
 The proposal of a jump from model m to k is drawn afresh from q_k, a mixture of Student t's fitted to the posterior of k alone, so
 that there is nothing to match and the Jacobian is one: the jump is accepted with probability min(1, r),
@@ -6,7 +6,7 @@ that there is nothing to match and the Jacobian is one: the jump is accepted wit
     r = exp(b_k) prior_k L_k(u') q_m(u) J(k, m) / ( exp(b_m) prior_m L_m(u) q_k(u') J(m, k) ),
 
 with J(m, k) = v_k / (1 - v_m) for k other than m, and b what was added to make jumps frequent. A pair of models may have a map of
-the user's instead (`sampling.jump_maps`). Independence makes jumps as likely as the fits are good; what the fits miss, the
+the user's instead (`between_models.maps`). Independence makes jumps as likely as the fits are good; what the fits miss, the
 kernel's moves within the model must reach. (Green 1995; proposals near the models' own posteriors as Carlin & Chib 1995 advise
 for their pseudo-priors.)
 
@@ -26,44 +26,65 @@ from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.compiled import compiled_on
+from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.between_models.maps import Map, mapped
-from zhat.sampling.between_models.states import Lanes, ModelSetBackend
-from zhat.sampling.kernels._base import Kernel, State, Tuning, log_uniforms, screen
+from zhat.sampling.between_models.maps import Map, Proposed, mapped
+from zhat.sampling.between_models.model_sets import BoundModels, ModelSet
+from zhat.sampling.between_models.proposals import Shapes, draw_proposal, log_proposal
+from zhat.sampling.kernels._base import Kernel, log_uniforms, screen
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
+from zhat.sampling.tuning import Tuning
 from zhat.seeding import Key
 
 AT_ONCE = 50  # moves in one compiled call
 
 
-class Shapes(NamedTuple):
-    """What the sampler knows of M models: K components of the proposal of each, and how its kernel moves there.
-
-    Arrays over models; factors and inverses are (M, K, D, D) for proposals and (M, D, D) for the kernel.
-    """
-
-    log_visit: Any  # log v, by which the model to jump to is chosen
-    boost: Any  # b
-    log_share: Any  # (M, K), of the components
-    mean: Any  # (M, K, D)
-    factor: Any
-    inverse: Any
-    log_constant: Any  # (M, K), of the t's density, determinant included
-    degrees_of_freedom: Any  # one for all
-    size: Any  # (M,) coordinates that are the model's own
-    centre: Any  # (M, D)
-    root: Any
-    root_inverse: Any
-    scale: Any  # (M,), the kernel's
-
-
-class Lane(NamedTuple):
-    """Where the chains are: (C,) names, (C, D) positions, and what is known there."""
+class Placed(NamedTuple):
+    """Chains between models: the index of the model that each is in, (C,), and its state there, positions (C, D)."""
 
     index: Any
-    position: Any
-    log_prior: Any
-    log_likelihood: Any
+    state: State
+
+
+class Report(NamedTuple):
+    """What a move did: where it ended, jumps accepted, acceptance within models (and in which), likelihoods NaN or +inf."""
+
+    placed: Placed
+    jumped: Any
+    acceptance: Any
+    moved_in: Any
+    n_bad: Any
+    bad_position: Any
+
+
+@dataclass(frozen=True)
+class JumpPlan:
+    """How chains jump.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Moves within the models, `n_within` times before each jump.
+    maps : tuple of Map
+        Jumps along maps of the user's.
+    n_chains, n_warmup, n_moves : int
+        Chains; moves that are thrown away, and moves that are kept.
+    thin : int
+        Every so many moves the positions are kept.
+    likelihood : bool
+        Without, chains visit the models as the prior has them.
+    """
+
+    kernel: Kernel
+    maps: tuple[Map, ...]
+    n_chains: int
+    n_warmup: int
+    n_moves: int
+    n_within: int
+    thin: int
+    likelihood: bool
 
 
 @dataclass(frozen=True)
@@ -80,201 +101,145 @@ class JumpRun:
     scale: Array
 
 
-def run_jumps(
-    lanes: Lanes,
-    shapes: Shapes,
-    kernel: Kernel,
-    maps: tuple[Map, ...],
-    n_chains: int,
-    n_warmup: int,
-    n_moves: int,
-    n_within: int,
-    thin: int,
-    likelihood: bool,
-    key: Key,
-    loop: Loop,
-) -> JumpRun:
+def run_jumps(models: ModelSet, shapes: Shapes, plan: JumpPlan, key: Key, loop: Loop) -> JumpRun:
     """Chains started from the proposals, warmed up (the kernel's scale is tuned model by model), and run."""
-    rng = key.generator()
-    step = _compiled(lanes, kernel, maps, n_within, likelihood, loop)
-    state = _start(lanes, shapes, n_chains, likelihood, rng, loop)
-    n_warm, n_run = -(-n_warmup // AT_ONCE), -(-n_moves // AT_ONCE)
-    names, kept, parts, jumps, accepted = [], [], [], [], []
+    rng, kernel, n_chains = key.generator(), plan.kernel, plan.n_chains
+    move = _compiled(models, plan, loop)
+    placed = _start(models, shapes, plan, rng, loop)
+    n_warm, n_run = -(-plan.n_warmup // AT_ONCE), -(-plan.n_moves // AT_ONCE)
+    names, kept, parts, jumps, accepted = [], [], list[State](), [], []
     for block in range(n_warm + n_run):
-        noise = _noise(lanes, shapes, kernel, maps, n_chains, n_within, rng)
-        state, out = step(lanes.arguments, state, noise, shapes)
-        _raise_if_bad(lanes, out[6], out[7], loop)
-        if lanes.traced and likelihood:
-            loop.count(n_likelihood=AT_ONCE * n_chains * (n_within + 1))
-        index, within = out[0], _by_model(out[5], out[8], lanes.n_models)
+        noise = _noise(models, shapes, plan, rng)
+        placed, report = move(models.arguments, placed, noise, shapes)
+        _raise_if_bad(models, report.n_bad, report.bad_position, loop)
+        if models.traced and plan.likelihood:
+            loop.count(n_likelihood=AT_ONCE * n_chains * (plan.n_within + 1))
+        within = _by_model(report.acceptance, report.moved_in, models.n_models)
         if block < n_warm:
             known = ~np.isnan(within)
-            tuned = [kernel.next_scale(float(s), float(a)) for s, a in zip(shapes.scale[known], within[known], strict=True)]
             scale = shapes.scale.copy()
-            scale[known] = tuned
+            scale[known] = [kernel.next_scale(float(s), float(a)) for s, a in zip(scale[known], within[known], strict=True)]
             shapes = shapes._replace(scale=scale)
         else:
-            left = n_moves - (block - n_warm) * AT_ONCE
-            names.append(index[:left])
+            done = (block - n_warm) * AT_ONCE
+            left = plan.n_moves - done
+            names.append(report.placed.index[:left])
             moves = np.arange(min(AT_ONCE, left))
-            some = moves[(moves + (block - n_warm) * AT_ONCE) % thin == 0]
-            kept.append(some + (block - n_warm) * AT_ONCE)
-            parts.append(tuple(out[i][some] for i in (1, 2, 3)))
-            jumps.append(out[4][:left].mean())
+            some = moves[(moves + done) % plan.thin == 0]
+            kept.append(some + done)
+            parts.append(report.placed.state.take(some))
+            jumps.append(report.jumped[:left].mean())
             accepted.append(within)
-        loop.tick(f"{'warm-up' if block < n_warm else 'jumps'}  accepted {out[4].mean():.2f}")
-    position, log_prior, log_likelihood = (np.concatenate(part) for part in zip(*parts, strict=True))
+        loop.tick(f"{'warm-up' if block < n_warm else 'jumps'}  accepted {report.jumped.mean():.2f}")
+    states = State.joined(parts)
     with np.errstate(invalid="ignore", divide="ignore"):
         acceptance = np.nansum(accepted, axis=0) / np.sum(~np.isnan(accepted), axis=0)
-    arrays = (np.concatenate(names).astype(np.int64), np.concatenate(kept), position, log_prior, log_likelihood)
-    return JumpRun(*arrays, float(np.mean(jumps)), acceptance, np.asarray(shapes.scale))
+    return JumpRun(
+        index=np.concatenate(names).astype(np.int64),
+        kept=np.concatenate(kept),
+        position=states.position,
+        log_prior=states.log_prior,
+        log_likelihood=states.log_likelihood,
+        jump_acceptance=float(np.mean(jumps)),
+        acceptance=acceptance,
+        scale=np.asarray(shapes.scale),
+    )
 
 
-def log_proposal(shapes: Shapes, index: Any, position: Any, xp: Any) -> Any:
-    """Log density of every lane's position under the proposal of the model that `index` names."""
-    z = xp.einsum("ckij,ckj->cki", shapes.inverse[index], position[:, None, :] - shapes.mean[index])
-    own = xp.arange(position.shape[1])[None, :] < shapes.size[index][:, None]
-    nu, d = shapes.degrees_of_freedom, shapes.size[index]
-    squared = xp.sum(xp.where(own[:, None, :], z * z, 0.0), axis=2)
-    log_t = shapes.log_constant[index] - 0.5 * (nu + d)[:, None] * xp.log1p(squared / nu)
-    log_parts = shapes.log_share[index] + log_t
-    top = xp.max(log_parts, axis=1)
-    mixed = top + xp.log(xp.sum(xp.exp(log_parts - top[:, None]), axis=1))
-    spare = xp.where(own, 0.0, position)
-    return mixed - 0.5 * xp.sum(spare * spare, axis=1) - 0.5 * (position.shape[1] - d) * np.log(2.0 * np.pi)
-
-
-def draw_proposal(shapes: Shapes, index: Any, noise: dict[str, Any], xp: Any) -> Any:
-    """A position for every lane from the proposal of the model that `index` names."""
-    edges = xp.cumsum(xp.exp(shapes.log_share[index]), axis=1)
-    component = xp.minimum(xp.sum(edges <= noise["component"][:, None], axis=1), edges.shape[1] - 1)
-    own = xp.arange(noise["fresh"].shape[1])[None, :] < shapes.size[index][:, None]
-    stretch = xp.sqrt(0.5 * shapes.degrees_of_freedom / noise["gamma"])
-    z = xp.where(own, stretch[:, None], 1.0) * noise["fresh"]
-    return shapes.mean[index, component] + xp.einsum("cij,cj->ci", shapes.factor[index, component], z)
-
-
-def _noise(
-    lanes: Lanes, shapes: Shapes, kernel: Kernel, maps: tuple[Map, ...], n: int, n_within: int, rng: np.random.Generator
-) -> dict[str, Any]:
-    width = lanes.widest.n_dimensions
-    within = [kernel.noise(rng, AT_ONCE, n, lanes.widest, 1.0) for _ in range(n_within)]
+def _noise(models: ModelSet, shapes: Shapes, plan: JumpPlan, rng: np.random.Generator) -> dict[str, Any]:
+    n, width = plan.n_chains, models.widest.n_dimensions
+    within = [plan.kernel.noise(rng, AT_ONCE, n, models.widest, Tempered(1.0)) for _ in range(plan.n_within)]
     return {
         "within": tuple(within),
         "target": rng.random((AT_ONCE, n)),
         "component": rng.random((AT_ONCE, n)),
         "fresh": rng.standard_normal((AT_ONCE, n, width)),
         "gamma": rng.standard_gamma(0.5 * float(shapes.degrees_of_freedom), (AT_ONCE, n)),
-        "extra": rng.standard_normal((AT_ONCE, n, max([0, *(max(m.n_there, m.n_back) for m in maps)]))),
+        "extra": rng.standard_normal((AT_ONCE, n, max([0, *(max(m.n_there, m.n_back) for m in plan.maps)]))),
         "log_uniform": log_uniforms(rng, AT_ONCE, n),
     }
 
 
-def _start(lanes: Lanes, shapes: Shapes, n: int, likelihood: bool, rng: np.random.Generator, loop: Loop) -> Lane:
+def _start(models: ModelSet, shapes: Shapes, plan: JumpPlan, rng: np.random.Generator, loop: Loop) -> Placed:
     """Chains spread over the models as they will visit them, at draws from the proposals."""
-    visit = np.exp(np.asarray(shapes.log_visit))
+    n, visit = plan.n_chains, np.exp(np.asarray(shapes.log_visit))
     edges = np.cumsum(visit / visit.sum())
-    index = np.minimum(np.searchsorted(edges, (rng.permutation(n) + rng.random()) / n), lanes.n_models - 1)
+    index = np.minimum(np.searchsorted(edges, (rng.permutation(n) + rng.random()) / n), models.n_models - 1)
     noise = {
         "component": rng.random(n),
-        "fresh": rng.standard_normal((n, lanes.widest.n_dimensions)),
+        "fresh": rng.standard_normal((n, models.widest.n_dimensions)),
         "gamma": rng.standard_gamma(0.5 * float(shapes.degrees_of_freedom), n),
     }
     position = draw_proposal(shapes, index, noise, np)
-    if lanes.traced:
 
-        def build() -> Callable[..., Any]:
-            return lambda arguments, index, position: lanes.density(arguments, index, position, likelihood)
+    def density(arguments: Any, index: Any, position: Any) -> Any:
+        return models.density(arguments, index, position, plan.likelihood)
 
-        with jax.enable_x64(True):
-            function = lanes.core.compiled(("lanes", lanes.identity, likelihood), build)
-            log_prior, log_likelihood = (np.asarray(part) for part in function(lanes.arguments, index, position))
+    if models.traced:
+        purpose = ("models", models.identity, plan.likelihood)
+        out = compiled_on(models.core, purpose, density, models.arguments, index, position)
     else:
-        log_prior, log_likelihood = lanes.density((), index, position, likelihood)
+        out = density((), index, position)
+    log_prior, log_likelihood = (np.asarray(part) for part in out)
     bad = np.isnan(log_likelihood) | (log_likelihood == np.inf)
     if bad.any():
-        _raise_if_bad(lanes, bad, position[bad][:1], loop)
-    return Lane(index.astype(np.int64), position, log_prior, np.where(bad, -np.inf, log_likelihood))
+        _raise_if_bad(models, bad, position[bad][:1], loop)
+    state = State(position=position, log_prior=log_prior, log_likelihood=np.where(bad, -np.inf, log_likelihood))
+    return Placed(index.astype(np.int64), state)
 
 
-def _compiled(
-    lanes: Lanes, kernel: Kernel, maps: tuple[Map, ...], n_within: int, likelihood: bool, loop: Loop
-) -> Callable[..., Any]:
-    """A function of (arguments, state, noise, shapes) that moves all chains AT_ONCE times: compiled, or the same in NumPy."""
-    if lanes.traced:
+def _compiled(models: ModelSet, plan: JumpPlan, loop: Loop) -> Callable[..., Any]:
+    """A function of (arguments, placed, noise, shapes) that moves all chains AT_ONCE times: compiled, or the same in NumPy."""
+    if models.traced:
 
-        def build() -> Callable[..., Any]:
-            def run(arguments: Any, state: Any, noise: Any, shapes: Any) -> Any:
-                def one(state: Any, noise: Any) -> Any:
-                    return _step(lanes, arguments, kernel, maps, likelihood, state, noise, shapes, jnp)
-
-                return jax.lax.scan(one, Lane(*state), noise)
-
-            return run
+        def run(arguments: Any, placed: Any, noise: Any, shapes: Any) -> Any:
+            bound = BoundModels(models, arguments, plan.likelihood, jnp)
+            return jax.lax.scan(lambda placed, noise: _step(bound, plan, placed, noise, shapes), placed, noise)
 
         def call(*args: Any) -> Any:
-            with jax.enable_x64(True):
-                function = lanes.core.compiled(("jumps", lanes.identity, kernel, maps, n_within, likelihood), build)
-                return jax.tree.map(np.asarray, function(*args))
+            purpose = ("jumps", models.identity, plan.kernel, plan.maps, plan.n_within, plan.likelihood)
+            return jax.tree.map(np.asarray, compiled_on(models.core, purpose, run, *args))
 
         return call
 
-    def by_hand(arguments: Any, state: Any, noise: Any, shapes: Any) -> Any:
-        rows = []
+    def in_numpy(arguments: Any, placed: Placed, noise: Any, shapes: Shapes) -> Any:
+        bound, reports = BoundModels(models, arguments, plan.likelihood, np), []
         for i in range(AT_ONCE):
             some = jax.tree.map(lambda x, i=i: x[i], noise)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                state, row = _step(lanes, arguments, kernel, maps, likelihood, state, some, shapes, np)
-            rows.append(row)
+                placed, report = _step(bound, plan, placed, some, shapes)
+            reports.append(report)
             loop.tick("jumps")
-        return state, tuple(np.stack(column) for column in zip(*rows, strict=True))
+        return placed, jax.tree.map(lambda *rows: np.stack(rows), *reports)
 
-    return by_hand
+    return in_numpy
 
 
-def _step(
-    lanes: Lanes,
-    arguments: Any,
-    kernel: Kernel,
-    maps: tuple[Map, ...],
-    likelihood: bool,
-    state: Lane,
-    noise: Any,
-    shapes: Any,
-    xp: Any,
-) -> Any:
-    """Moves within the models, then one jump; and what to report of both."""
-    shapes = Shapes(*shapes)
-    m = state.index
-    n_bad, bad, within = 0, state.position[0], 0.0
+def _step(bound: BoundModels, plan: JumpPlan, placed: Placed, noise: Any, shapes: Shapes) -> tuple[Placed, Report]:
+    """Moves within the models, then one jump; and a report of both."""
+    xp, m, here = bound.xp, placed.index, placed.state
+    n_bad, bad, within = 0, here.position[0], 0.0
     tuning = Tuning(shapes.centre[m], shapes.root[m], shapes.root_inverse[m], shapes.scale[m][:, None])
-    backend = ModelSetBackend(xp, lambda position: lanes.density(arguments, m, position, likelihood))
-    inside = State(state.position, state.log_prior, state.log_likelihood, xp.zeros((len(m), 0)))
     for some in noise["within"]:
-        inside, info = kernel.step(backend, inside, some, tuning, 1.0)
+        here, info = plan.kernel.step(bound.backend(m), here, some, tuning, Tempered(1.0))
         bad = xp.where(info.n_bad > 0, info.bad_position, bad)
         n_bad, within = n_bad + info.n_bad, within + info.acceptance / len(noise["within"])
-    here = Lane(m, inside.position, inside.log_prior, inside.log_likelihood)
 
     k, log_choice = _another(shapes.log_visit, m, noise["target"], xp)
     position = draw_proposal(shapes, k, noise, xp)
     log_back = log_proposal(shapes, m, here.position, xp) - log_proposal(shapes, k, position, xp)
-    for map_ in maps:
-        position, log_back = mapped(lanes, map_, arguments, m, k, here.position, noise, position, log_back, xp)
-    log_prior, log_likelihood = lanes.density(arguments, k, position, likelihood)
-    log_likelihood, more_bad, bad_position = screen(xp, position, log_likelihood)
-    bad = xp.where(more_bad > 0, bad_position, bad)
-    new = shapes.boost[k] + xp.where(log_likelihood == -xp.inf, -xp.inf, log_prior + log_likelihood)
-    old = shapes.boost[m] + xp.where(here.log_likelihood == -xp.inf, -xp.inf, here.log_prior + here.log_likelihood)
-    log_ratio = xp.where(new == -xp.inf, -xp.inf, new - old + log_back + log_choice)
+    proposed = Proposed(m, k, here.position, position, log_back)
+    for map_ in plan.maps:
+        proposed = mapped(bound, map_, proposed, noise)
+    log_prior, log_likelihood = bound.density(k, proposed.position)
+    log_likelihood, bad_jumps, bad_position = screen(xp, proposed.position, log_likelihood)
+    bad = xp.where(bad_jumps > 0, bad_position, bad)
+    there = State(position=proposed.position, log_prior=log_prior, log_likelihood=log_likelihood)
+    new, old = (shapes.boost[i] + Tempered(1.0).log_density(state, xp) for i, state in ((k, there), (m, here)))
+    log_ratio = xp.where(new == -xp.inf, -xp.inf, new - old + proposed.log_back + log_choice)
     take = noise["log_uniform"] < xp.where(xp.isnan(log_ratio), -xp.inf, log_ratio)
-    there = Lane(
-        xp.where(take, k, m),
-        xp.where(take[:, None], position, here.position),
-        xp.where(take, log_prior, here.log_prior),
-        xp.where(take, log_likelihood, here.log_likelihood),
-    )
-    return there, (*there, take, within + xp.zeros(len(m)), n_bad + more_bad, bad, m)
+    after = Placed(xp.where(take, k, m), there.chosen(take, here, xp))
+    return after, Report(after, take, within + xp.zeros(len(m)), m, n_bad + bad_jumps, bad)
 
 
 def _another(log_visit: Any, m: Any, uniform: Any, xp: Any) -> tuple[Any, Any]:
@@ -300,11 +265,11 @@ def _by_model(within: Array, index: Array, n_models: int) -> Array:
         return np.asarray(np.where(count > 0, total / count, np.nan))
 
 
-def _raise_if_bad(lanes: Lanes, n_bad: Array, positions: Array, loop: Loop) -> None:
-    """Asked again on the host, a point with a NaN likelihood raises in its own model's name (or is counted)."""
+def _raise_if_bad(models: ModelSet, n_bad: Array, positions: Array, loop: Loop) -> None:
+    """Evaluated again on the host, a point with a NaN likelihood raises in its own model's name, or is counted."""
     if not np.sum(n_bad):
         return
     point = positions[int(np.argmax(np.asarray(n_bad) > 0))] if len(positions) > 1 else positions[0]
-    for k in range(lanes.n_models):
-        model: Model = lanes.model(k)
-        log_densities(model, point[None, : model.n_dimensions], loop)
+    for k in range(models.n_models):
+        model: Model = models.model(k)
+        reevaluate(model, 1, point[: model.n_dimensions], loop)

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from zhat.model.model import Model
-from zhat.sampling.between_models.states import Lanes
+from zhat.sampling.backend.compiled import compiled_on
+from zhat.sampling.between_models.model_sets import BoundModels
 
 
 @dataclass(frozen=True)
@@ -49,43 +50,44 @@ def along(start: Model, end: Model, function: Callable[..., Any], given: Any) ->
     return flat
 
 
-def mapped(
-    lanes: Lanes, map_: Map, arguments: Any, m: Any, k: Any, here: Any, noise: Any, position: Any, log_back: Any, xp: Any
-) -> tuple[Any, Any]:
-    """Proposals and log proposal ratios, with those of lanes that jump between the map's two models put in their place."""
+class Proposed(NamedTuple):
+    """Where points (n, D) jump from and to: models, positions, and the log ratio of the densities of the ways back and there."""
+
+    old_index: Any
+    new_index: Any
+    origin: Any
+    position: Any
+    log_back: Any
+
+
+def mapped(bound: BoundModels, map_: Map, proposed: Proposed, noise: Any) -> Proposed:
+    """The proposals, with those of points that jump between the map's two models put in their place."""
+    models, xp, here = bound.models, bound.xp, proposed.origin
+    position, log_back = proposed.position, proposed.log_back
     for i, j, function, n_noise in (
         (map_.first, map_.second, map_.there, map_.n_there),
         (map_.second, map_.first, map_.back, map_.n_back),
     ):
-        start, end = lanes.model(i), lanes.model(j)
+        start, end = models.model(i), models.model(j)
         d, d_new, used = start.n_dimensions, end.n_dimensions, noise["extra"][:, :n_noise]
-        if lanes.traced:
-            found, log_jacobian = _all_along(start, end, function)(here[:, :d], used, (arguments[i], arguments[j]))
+        if models.traced:
+            given = (bound.arguments[i], bound.arguments[j])
+            target, log_jacobian = _all_along(start, end, function)(here[:, :d], used, given)
         else:
             given = ((start.data, start.hyper), (end.data, end.hyper))
-            with jax.enable_x64(True):
-                compiled = start.core.compiled(("map", map_, end.core, i), _Built(start, end, function))
-                found, log_jacobian = (np.asarray(part) for part in compiled(here[:, :d], used, given))
-        rest = found[:, d_new:]
-        proposed = xp.concatenate([found[:, :d_new], noise["fresh"][:, d_new:]], axis=1)
+            along_map, purpose = _all_along(start, end, function), ("map", map_, end.core, i)
+            out = compiled_on(start.core, purpose, along_map, here[:, :d], used, given)
+            target, log_jacobian = (np.asarray(part) for part in out)
+        rest = target[:, d_new:]
+        there = xp.concatenate([target[:, :d_new], noise["fresh"][:, d_new:]], axis=1)
         # What the spare coordinates weigh is in both densities, and drawn from: it cancels.
         spare = _half_squares(here[:, d:], xp) - _half_squares(noise["fresh"][:, d_new:], xp)
         weight = log_jacobian - _half_squares(rest, xp) + _half_squares(used, xp) - spare
         weight = weight + 0.5 * np.log(2.0 * np.pi) * (n_noise - rest.shape[1] + d - d_new)
-        chosen = (m == i) & (k == j)
-        position = xp.where(chosen[:, None], proposed, position)
+        chosen = (proposed.old_index == i) & (proposed.new_index == j)
+        position = xp.where(chosen[:, None], there, position)
         log_back = xp.where(chosen, weight, log_back)
-    return position, log_back
-
-
-@dataclass(frozen=True)
-class _Built:
-    start: Model
-    end: Model
-    function: Callable[..., Any]
-
-    def __call__(self) -> Callable[..., Any]:
-        return _all_along(self.start, self.end, self.function)
+    return proposed._replace(position=position, log_back=log_back)
 
 
 def _all_along(start: Model, end: Model, function: Callable[..., Any]) -> Callable[..., Any]:

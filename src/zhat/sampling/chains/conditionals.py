@@ -20,7 +20,8 @@ from scipy.integrate import simpson
 from zhat.model.model import Conditional, Model
 from zhat.numerics.weights import Weights
 from zhat.results.records import Array
-from zhat.sampling.backend.backend import block_size, constrain_batch, over_points
+from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.compiled import JaxBackend, compiled, over_points
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.proposals import Gaussian
 
@@ -42,79 +43,59 @@ def log_ordinates(model: Model, conditional: Conditional, stars: Params, positio
 
     `stars` holds the block's parameters, with a leading axis K.
     """
-    core, block = model.core, block_size(model.data_size)
-
-    def build() -> Callable[..., Any]:
-        def run(stars: Params, points: Any, data: Any, hyper: Any) -> Any:
-            def of(star: Params) -> Any:
-                def at(u: Any) -> Any:
-                    params, _ = core.space.constrain(u, data, hyper)
-                    return conditional.log_density({**params, **star}, 1.0, data, hyper)
-
-                return over_points(at, points, block)
-
-            return jax.lax.map(of, stars)
-
-        return run
-
     chosen = {name: np.asarray(stars[name]) for name in conditional.block}
-    with jax.enable_x64(True):
-        out = core.compiled(("ordinates", conditional), build)(chosen, position, model.data, model.hyper)
+
+    def body(backend: JaxBackend, stars: Params, points: Any) -> Any:
+        data, hyper = backend.data, backend.hyper
+
+        def of(star: Params) -> Any:
+            def at(u: Any) -> Any:
+                params, _ = backend.core.space.constrain(u, data, hyper)
+                return conditional.log_density({**params, **star}, 1.0, data, hyper)
+
+            return over_points(at, points, backend.block)
+
+        return jax.lax.map(of, stars)
+
+    out = compiled(model, ("ordinates", conditional), body, chosen, position)
     loop.count(n_likelihood=out.size)  # a conditional reads the data about once, like a likelihood
     return np.asarray(out, dtype=np.float64)
 
 
 def log_conditional(model: Model, conditional: Conditional, params: Params) -> Array:
     """Log density of the block at n whole points (leading axis n)."""
-    core = model.core
 
-    def build() -> Callable[..., Any]:
-        return lambda params, data, hyper: jax.vmap(lambda p: conditional.log_density(p, 1.0, data, hyper))(params)
+    def body(backend: JaxBackend, params: Params) -> Any:
+        return jax.vmap(lambda p: conditional.log_density(p, 1.0, backend.data, backend.hyper))(params)
 
-    return _padded(model, core.compiled(("log_conditional", conditional), build), params)
+    return _padded(model, ("log_conditional", conditional), body, params)
 
 
 def log_joint(model: Model, params: Params, loop: Loop) -> Array:
     """Log prior (of the parameters themselves) plus log likelihood at n whole points."""
-    core = model.core
-
-    def build() -> Callable[..., Any]:
-        def one(params: Params, data: Any, hyper: Any) -> Any:
-            log_likelihood = core.log_likelihood(params, data, hyper)
-            return core.space.log_prior(params, data, hyper) + jax.numpy.reshape(log_likelihood, ())
-
-        return lambda params, data, hyper: jax.vmap(lambda p: one(p, data, hyper))(params)
-
-    out = _padded(model, core.compiled("log_joint", build), params)
+    out = _padded(model, "log_joint", _log_joint, params)
     loop.count(n_likelihood=len(out))
     return out
 
 
+def _log_joint(backend: JaxBackend, params: Params) -> Any:
+    core, data, hyper = backend.core, backend.data, backend.hyper
+
+    def one(params: Params) -> Any:
+        return core.space.log_prior(params, data, hyper) + jax.numpy.reshape(core.log_likelihood(params, data, hyper), ())
+
+    return jax.vmap(one)(params)
+
+
 def draws_given(model: Model, conditional: Conditional, params: Params, n: int, rng: np.random.Generator) -> Params:
     """n draws of the block given the other parameters of one point."""
-    core = model.core
 
-    def build() -> Callable[..., Any]:
-        def run(noise: Any, params: Params, data: Any, hyper: Any) -> Any:
-            return jax.vmap(lambda one: conditional.draw(one, params, 1.0, data, hyper))(noise)
-
-        return run
+    def body(backend: JaxBackend, noise: Any, params: Params) -> Any:
+        return jax.vmap(lambda one: conditional.draw(one, params, 1.0, backend.data, backend.hyper))(noise)
 
     noise = conditional.noise(rng, (n,), 1.0, model.data, model.hyper)
-    with jax.enable_x64(True):
-        drawn = core.compiled(("draws_given", conditional), build)(noise, params, model.data, model.hyper)
+    drawn = compiled(model, ("draws_given", conditional), body, noise, params)
     return {name: np.asarray(value, dtype=np.float64) for name, value in drawn.items()}
-
-
-def unconstrained(model: Model, params: Params) -> Array:
-    """The flat vectors of n whole points."""
-    core = model.core
-
-    def build() -> Callable[..., Any]:
-        return lambda params, data, hyper: jax.vmap(lambda p: core.space.unconstrain(p, data, hyper))(params)
-
-    with jax.enable_x64(True):
-        return np.asarray(core.compiled("unconstrain", build)(params, model.data, model.hyper), dtype=np.float64)
 
 
 # -- are they what they should be? -------------------------------------------------------------------------------
@@ -209,10 +190,10 @@ def _missing_factor_of_vector(model: Model, conditional: Conditional, params: Pa
     return float(np.exp(-off))
 
 
-def _padded(model: Model, compiled: Callable[..., Any], params: Params) -> Array:
+def _padded(model: Model, purpose: Any, body: Callable[..., Any], params: Params) -> Array:
+    """A compiled function of `AT_ONCE` points at fewer of them, the last one repeated."""
     n = len(next(iter(params.values())))
     assert n <= AT_ONCE
     rows = np.minimum(np.arange(AT_ONCE), n - 1)
     filled = {name: np.asarray(value, dtype=np.float64)[rows] for name, value in params.items()}
-    with jax.enable_x64(True):
-        return np.asarray(compiled(filled, model.data, model.hyper), dtype=np.float64)[:n]
+    return np.asarray(compiled(model, purpose, body, filled), dtype=np.float64)[:n]

@@ -14,7 +14,7 @@ import numpy as np
 from zhat.errors import BadInput
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.chains.conditionals import unconstrained
+from zhat.sampling.backend.evaluation import unconstrained
 
 
 def central_points(position: Array, rng: np.random.Generator) -> Array:

@@ -15,16 +15,17 @@ from zhat.errors import BadInput
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
 from zhat.numerics.series import effective_sample_size, r_hat
-from zhat.results.records import Array, Draws
+from zhat.results.records import Draws
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import Kernel, State
-from zhat.sampling.kernels.crank_nicolson import CrankNicolson
-from zhat.sampling.kernels.hmc import HMC
-from zhat.sampling.kernels.tuning import fit_tuning
+from zhat.sampling.kernels._base import Kernel, TunedKernel
+from zhat.sampling.kernels.defaults import chain_kernel, kernels_for
+from zhat.sampling.kernels.sweep import Swept, sweep
+from zhat.sampling.mixing import Moves
 from zhat.sampling.observer import Observer
-from zhat.sampling.tempering.population import Moves, run_along_path
-from zhat.sampling.tempering.schedules import AdaptiveESS
-from zhat.sampling.tempering.sweep import sweep
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
+from zhat.sampling.tempering.population import Population, run_along_path
+from zhat.sampling.tuning import fit_tuning
 from zhat.seeding import Key
 
 AT_ONCE = 25
@@ -42,52 +43,59 @@ class Chains:
     acceptance: float
 
 
-def run_chains(
-    model: Model,
-    key: Key,
-    loop: Loop,
-    n_chains: int = 8,
-    n_warmup: int = 200,
-    n_draws: int = 1000,
-    kernel: Kernel | None = None,
-    observer: Observer | None = None,
-    n_starts: int = N_STARTS,
-) -> Chains:
-    """Posterior draws from `n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away.
+@dataclass(frozen=True)
+class ChainSettings:
+    """`n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away; started from `n_starts` particles."""
 
-    A tempered population of `n_starts` particles finds the chains their starts; the `observer` sees its rungs.
-    """
-    if n_chains < 2 or n_draws < 4 or n_warmup < 0:
-        raise BadInput(f"n_chains={n_chains}, n_draws={n_draws}, n_warmup={n_warmup}: needs 2 chains of 4 draws at least.")
-    kernel = kernel or (CrankNicolson() if model.is_black_box else HMC())
-    kernels: tuple[Kernel, ...] = (CrankNicolson(),) if model.is_black_box else (CrankNicolson(), HMC())
-    walk = key.child("path")
-    path = run_along_path(model, n_starts, 4, AdaptiveESS(0.5), kernels, Moves(0.3, 2, 40), False, walk, loop, observer=observer)
+    n_chains: int = 8
+    n_warmup: int = 200
+    n_draws: int = 1000
+    kernel: Kernel | None = None
+    n_starts: int = N_STARTS
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.n_chains < 2 or self.n_draws < 4 or self.n_warmup < 0:
+            raise BadInput(
+                f"n_chains={self.n_chains}, n_draws={self.n_draws}, n_warmup={self.n_warmup}: needs 2 chains of 4 draws at least."
+            )
+
+
+def run_chains(
+    model: Model, key: Key, loop: Loop, settings: ChainSettings | None = None, observer: Observer | None = None
+) -> Chains:
+    """Posterior draws in chains; the `observer` sees the rungs of the tempered population that finds them their starts."""
+    settings = settings or ChainSettings()
+    n_chains, n_warmup, n_draws = settings.n_chains, settings.n_warmup, settings.n_draws
+    kernel = chain_kernel(model, settings.kernel)
+    population = Population(settings.n_starts, kernels_for(model, gibbs=False), moves=Moves(0.3, 2, 40))
+    path = run_along_path(model, population, key.child("path"), loop, observer=observer)
     final = path.final
     assert final is not None and final.log_weight is not None
     rng = key.child("start").generator()
     chosen = rng.permutation(systematic(final.log_weight, float(rng.random()), n_chains))
-    state = State(final.position[chosen], final.log_prior[chosen], final.log_likelihood[chosen], None)
+    state = State.of_draws(final).take(chosen)
     weights = np.exp(final.log_weight - final.log_weight.max())
-    tuning = fit_tuning(final.position, weights, kernel.first_scale(model.n_dimensions))
-    kept: list[list[Array]] = []
-    accepted, scale, n_left = [], float(tuning.scale), n_draws
+    scale = kernel.first_scale(model.n_dimensions)
+    moving = TunedKernel(kernel, Tempered(1.0), fit_tuning(final.position, weights, 1.0))
+    kept: list[Swept] = []
+    n_left = n_draws
     for k in range(-(-n_warmup // AT_ONCE) + -(-n_draws // AT_ONCE)):
         warming = k < -(-n_warmup // AT_ONCE)
-        part = sweep(model, kernel, state, AT_ONCE, 1.0, tuning._replace(scale=np.float64(scale)), rng, loop)
-        loop.tick(f"{'warm-up' if warming else 'chains'}  acceptance {part.acceptance:.2f}")
-        state = State(part.position[-1], part.log_prior[-1], part.log_likelihood[-1], None)
+        part = sweep(model, moving.scaled(scale), state, AT_ONCE, rng, loop)
+        loop.tick(f"{'warm-up' if warming else 'chains'}  acceptance {part.acceptance.mean:.2f}")
+        state = part.last
         if warming:
-            scale = kernel.next_scale(scale, part.acceptance)
+            scale = kernel.next_scale(scale, part.acceptance.for_scale(scale))
             continue
-        kept.append([array[:n_left] for array in (part.position, part.log_prior, part.log_likelihood)])
+        kept.append(part.first(n_left))
         n_left -= AT_ONCE
-        accepted.append(part.acceptance)
-    position, log_prior, log_likelihood = (np.concatenate([part[i] for part in kept]).swapaxes(0, 1) for i in range(3))
+    states = State.joined([part.states for part in kept])
+    position, log_prior, log_likelihood = (field.swapaxes(0, 1) for field in states[:3])
     draws = Draws(
-        position.reshape(-1, model.n_dimensions),
-        log_likelihood.reshape(-1),
-        log_prior.reshape(-1),
+        position=position.reshape(-1, model.n_dimensions),
+        log_prior=log_prior.reshape(-1),
+        log_likelihood=log_likelihood.reshape(-1),
         n_drawn=n_chains * n_draws,
         chain=np.repeat(np.arange(n_chains), n_draws),
     )
@@ -96,5 +104,5 @@ def run_chains(
         draws,
         max(r_hat(one) for one in series),
         min(effective_sample_size(one) for one in series),
-        float(np.mean(accepted)),
+        float(np.mean([part.acceptance.mean for part in kept])),
     )

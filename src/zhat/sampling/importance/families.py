@@ -12,8 +12,8 @@ says how much the modes that it finds would add; a mode that none of these start
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -25,6 +25,7 @@ from scipy.special import gammaln
 from zhat.model.model import Model
 from zhat.numerics.weights import Weights
 from zhat.results.records import Array
+from zhat.sampling.backend.compiled import JaxBackend, compiled
 from zhat.sampling.backend.evaluation import screened
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
@@ -75,8 +76,7 @@ def peaks_of_all(model: Model, name: str, variants: Array, loop: Loop, starts: A
     for begin in range(0, m, CLIMBERS):
         some = np.minimum(np.arange(begin, begin + CLIMBERS), m - 1)  # the last call is filled up: one program for all
         fresh = np.arange(begin, begin + CLIMBERS) < m
-        with jax.enable_x64(True):
-            out = _climb(model, name)(variants[some], starts[some], fresh, model.data, model.hyper)
+        out = compiled(model, ("many modes", name), partial(_climb, name), variants[some], starts[some], fresh)
         mode, factor, height, climbed, n_steps = (np.asarray(part)[: fresh.sum()] for part in out)
         log_det = np.log(np.abs(np.einsum("mii->mi", factor))).sum(axis=1)
         parts.append((mode, factor, height + log_det + 0.5 * d * np.log(2.0 * np.pi), climbed))
@@ -106,8 +106,7 @@ def importance_of_all(
         position = peaks.mode[some][:, None, :] + noise @ peaks.factor[some].swapaxes(1, 2)
         squared = np.einsum("knd,knd->kn", noise, noise)
         log_proposal = constant - log_det[some][:, None] - 0.5 * (nu + d) * np.log1p(squared / nu)
-        with jax.enable_x64(True):
-            out = _densities(model, name)(position, variants[some], model.data, model.hyper)
+        out = compiled(model, ("many densities", name), partial(_densities, name), position, variants[some])
         log_prior, log_likelihood = (np.asarray(part) for part in out)
         loop.count(n_likelihood=at_once * n_draws)
         loop.tick(f"{min(begin + at_once, m)} of {m} models")
@@ -142,77 +141,57 @@ def _screened(model: Model, name: str, variant: Array, position: Array, log_like
     return screened(alone, position, log_likelihood, loop)
 
 
-def _log_densities(model: Model, name: str) -> Callable[..., Any]:
-    core = model.core
-
-    def log_densities(u: Any, variant: Any, data: Any, hyper: Any) -> Any:
-        return core.log_densities(u, {**data, name: variant}, hyper)
-
-    return log_densities
+def _log_densities(name: str, backend: JaxBackend, u: Any, variant: Any) -> Any:
+    return backend.core.log_densities(u, {**backend.data, name: variant}, backend.hyper)
 
 
-def _densities(model: Model, name: str) -> Callable[..., Any]:
-    def build() -> Callable[..., Any]:
-        one = _log_densities(model, name)
+def _densities(name: str, backend: JaxBackend, position: Any, variants: Any) -> Any:
+    """Log prior and log likelihood at several points of each variant, variant by variant."""
 
-        def run(position: Any, variants: Any, data: Any, hyper: Any) -> Any:
-            def variant(given: Any) -> Any:
-                points, mask = given
-                return jax.vmap(lambda u: one(u, mask, data, hyper))(points)
+    def variant(given: Any) -> Any:
+        points, mask = given
+        return jax.vmap(lambda u: _log_densities(name, backend, u, mask))(points)
 
-            return jax.lax.map(variant, (position, variants))
-
-        return run
-
-    return model.core.compiled(("many densities", name), build)
+    return jax.lax.map(variant, (position, variants))
 
 
-def _climb(model: Model, name: str) -> Callable[..., Any]:
+def _climb(name: str, backend: JaxBackend, variants: Any, starts: Any, fresh: Any) -> Any:
     """Newton's method with halved steps, variant by variant; Cholesky factors of the inverse curvature.
 
-    One after another: each stops when it has arrived (together, all wait for the slowest), and rows that only fill up the call
-    are not climbed at all. A Hessian is itself a batch of directions, which keeps the machine busy.
+    One after another: each stops when it has converged (together, all wait for the slowest), and rows that only fill up the call
+    are not optimised at all. A Hessian is itself a batch of directions, which keeps the machine busy.
     """
+    halves = 0.5 ** jnp.arange(10.0)
+    eye = jnp.eye(starts.shape[1])
 
-    def build() -> Callable[..., Any]:
-        one = _log_densities(model, name)
+    def optimise(given: Any) -> Any:
+        variant, start, fresh = given
 
-        def climb(given: Any, data: Any, hyper: Any) -> Any:
-            variant, start, fresh = given
+        def f(u: Any) -> Any:
+            return sum(_log_densities(name, backend, u, variant))
 
-            def f(u: Any) -> Any:
-                return sum(one(u, variant, data, hyper))
+        def step(carry: Any) -> Any:
+            u, _, count = carry
+            slope, curvature = jax.grad(f)(u), -jax.hessian(f)(u)
+            direction = jnp.linalg.solve(curvature + 1e-10 * eye, slope)
+            tried = jax.vmap(lambda h: f(u + h * direction))(halves)
+            tried = jnp.where(jnp.isfinite(tried), tried, -jnp.inf)
+            best = jnp.argmax(tried)
+            better = tried[best] > f(u)
+            decrement = jnp.where(better, slope @ direction, 0.0)
+            return jnp.where(better, u + halves[best] * direction, u), decrement, count + 1
 
-            halves = 0.5 ** jnp.arange(10.0)
-            eye = jnp.eye(model.n_dimensions)
+        def unfinished(carry: Any) -> Any:
+            _, decrement, count = carry
+            return fresh & (count < MAX_STEPS) & (jnp.abs(decrement) > TOLERANCE)
 
-            def step(carry: Any) -> Any:
-                u, _, count = carry
-                slope, curvature = jax.grad(f)(u), -jax.hessian(f)(u)
-                direction = jnp.linalg.solve(curvature + 1e-10 * eye, slope)
-                tried = jax.vmap(lambda h: f(u + h * direction))(halves)
-                tried = jnp.where(jnp.isfinite(tried), tried, -jnp.inf)
-                best = jnp.argmax(tried)
-                better = tried[best] > f(u)
-                decrement = jnp.where(better, slope @ direction, 0.0)
-                return jnp.where(better, u + halves[best] * direction, u), decrement, count + 1
+        u, _, n_steps = jax.lax.while_loop(unfinished, step, (start, jnp.inf, 0))
+        curvature = -jax.hessian(f)(u)
+        slope = jax.grad(f)(u)
+        root = jnp.linalg.cholesky(curvature)
+        factor = jnp.linalg.cholesky(jnp.linalg.solve(curvature, eye))
+        fine = jnp.isfinite(root).all() & jnp.isfinite(factor).all()
+        converged = jnp.abs(slope @ jnp.linalg.solve(curvature + 1e-10 * eye, slope)) < 1e-3
+        return u, jnp.where(fine, factor, eye), f(u), fine & converged, n_steps
 
-            def more(carry: Any) -> Any:
-                _, decrement, count = carry
-                return fresh & (count < MAX_STEPS) & (jnp.abs(decrement) > TOLERANCE)
-
-            u, _, n_steps = jax.lax.while_loop(more, step, (start, jnp.inf, 0))
-            curvature = -jax.hessian(f)(u)
-            slope = jax.grad(f)(u)
-            root = jnp.linalg.cholesky(curvature)
-            factor = jnp.linalg.cholesky(jnp.linalg.solve(curvature, eye))
-            fine = jnp.isfinite(root).all() & jnp.isfinite(factor).all()
-            arrived = jnp.abs(slope @ jnp.linalg.solve(curvature + 1e-10 * eye, slope)) < 1e-3
-            return u, jnp.where(fine, factor, eye), f(u), fine & arrived, n_steps
-
-        def run(variants: Any, starts: Any, fresh: Any, data: Any, hyper: Any) -> Any:
-            return jax.lax.map(lambda given: climb(given, data, hyper), (variants, starts, fresh))
-
-        return run
-
-    return model.core.compiled(("many modes", name), build)
+    return jax.lax.map(optimise, (variants, starts, fresh))

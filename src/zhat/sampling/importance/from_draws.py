@@ -22,7 +22,7 @@ import numpy as np
 from zhat.errors import BadInput, BadType, ShapeError
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.chains.conditionals import unconstrained
+from zhat.sampling.backend.evaluation import unconstrained
 from zhat.sampling.importance.proposals import Mixture, Proposal, fitted
 from zhat.seeding import Key
 

@@ -11,7 +11,6 @@ that it cannot follow, and says so too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws
-from zhat.sampling.backend.backend import block_size, over_points
+from zhat.sampling.backend.compiled import JaxBackend, compiled, over_points
 from zhat.sampling.backend.evaluation import log_densities, screened
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
@@ -255,36 +254,33 @@ def _curvature(
         parts = [_curvature(model, position[some], widths[some], at_once, loop, must_be_number) for some in rows]
         value, gradient, precision = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return value, gradient, precision
-    core, n, d = model.core, *position.shape
-    block = max(1, block_size(model.data_size) // max(d, 1))
+    n, d = position.shape
     padded = np.concatenate([position, np.broadcast_to(position[:1], (at_once - n, d))])
 
-    def build() -> Callable[..., Any]:
-        def run(points: Any, data: Any, hyper: Any) -> Any:
-            def density(u: Any) -> Any:
-                log_prior, log_likelihood = core.log_densities(u, data, hyper)
-                return log_prior + log_likelihood
-
-            def slope(u: Any) -> Any:
-                value, gradient = jax.value_and_grad(density)(u)
-                return gradient, (value, gradient)
-
-            def all_three(u: Any) -> Any:
-                hessian, (value, gradient) = jax.jacfwd(slope, has_aux=True)(u)
-                return value, gradient, -hessian
-
-            return over_points(all_three, points, block)
-
-        return run
-
-    with jax.enable_x64(True):
-        out = core.compiled("curvature", build)(padded, model.data, model.hyper)
-    value, gradient, precision = (np.array(part)[:n] for part in out)
+    value, gradient, precision = (np.array(part)[:n] for part in compiled(model, "curvature", _derivatives, padded))
     loop.count(n_gradient=n, n_hessian=n)
     # A climber's step may end where the model is no number: that step is refused, and nothing more is known from it.
     value = screened(model, position, np.where(np.isnan(value) & (not must_be_number), -np.inf, value), loop)
     with np.errstate(over="ignore", invalid="ignore"):
         return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))
+
+
+def _derivatives(backend: JaxBackend, points: Any) -> Any:
+    """Log posterior, gradient and negative Hessian by automatic differentiation."""
+
+    def density(u: Any) -> Any:
+        log_prior, log_likelihood = backend.core.log_densities(u, backend.data, backend.hyper)
+        return log_prior + log_likelihood
+
+    def slope(u: Any) -> Any:
+        value, gradient = jax.value_and_grad(density)(u)
+        return gradient, (value, gradient)
+
+    def all_three(u: Any) -> Any:
+        hessian, (value, gradient) = jax.jacfwd(slope, has_aux=True)(u)
+        return value, gradient, -hessian
+
+    return over_points(all_three, points, max(1, backend.block // max(points.shape[1], 1)))
 
 
 def _by_differences(model: Model, position: Array, steps: Array, loop: Loop) -> tuple[Array, Array, Array]:

@@ -27,7 +27,7 @@ def weighted_draws(model: Model, proposal: Proposal, n: int, key: Key, loop: Loo
     log_proposal = defended(proposal, position, log_prior, n_prior / n)
     with np.errstate(invalid="ignore"):
         log_weight = np.where(log_likelihood == -np.inf, -np.inf, log_prior + log_likelihood - log_proposal)
-    return Draws(position, log_likelihood, log_prior, n_drawn=n, log_weight=log_weight)
+    return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n, log_weight=log_weight)
 
 
 def defended(proposal: Proposal, position: Array, log_prior: Array, share: float) -> Array:

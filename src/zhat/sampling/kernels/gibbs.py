@@ -15,9 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from zhat.model.model import Conditional, Model
-from zhat.sampling.backend.backend import Backend, JaxBackend, over_points
+from zhat.sampling.backend.backend import Backend
 from zhat.sampling.backend.buffers import Buffers
-from zhat.sampling.kernels._base import Info, State, Tuning, screen
+from zhat.sampling.backend.compiled import JaxBackend, over_points
+from zhat.sampling.kernels._base import Info, screen
+from zhat.sampling.state import State
+from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,9 @@ class Gibbs:
         """There is nothing to scale."""
         return scale
 
-    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
-        """Each block's standard noise for `n_moves` sweeps of n points at this beta."""
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, target: Any) -> dict[str, Any]:
+        """Each block's standard noise for `n_moves` sweeps of n points at the target's beta."""
+        beta = float(target.beta)
         return {
             str(i): conditional.noise(rng, (n_moves, n), beta, model.data, model.hyper)
             for i, conditional in enumerate(self.conditionals)
@@ -64,7 +68,7 @@ class Gibbs:
 
         return {str(i): block(i, conditional) for i, conditional in enumerate(self.conditionals)}
 
-    def init(self, backend: Backend, state: State, beta: Any) -> State:
+    def init(self, backend: Backend, state: State, target: Any) -> State:
         """Nothing to complete."""
         return state
 
@@ -95,18 +99,19 @@ class Gibbs:
 
         return jnp.where(jax.vmap(inside)(params), over_points(value, params, backend.block), -jnp.inf)
 
-    def step(self, backend: Any, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
-        """A sweep, and the log likelihoods after it, looked through for what is not a number."""
-        params = self.draw(backend, state.position, noise, beta)
+    def step(self, backend: Any, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
+        """A sweep, and the log likelihoods after it, screened for what is not a number."""
+        params = self.draw(backend, state.position, noise, target.beta)
         log_likelihood = self.values(backend, params)
-        # To look for the place of a NaN only where there is one takes a tenth off a sweep.
+        # To search for the place of a NaN only where there is one takes a tenth off a sweep.
         first = jax.tree.map(lambda part: part[0], params)
         log_likelihood, n_bad, bad = jax.lax.cond(
             jnp.all(log_likelihood < jnp.inf),
             lambda: (log_likelihood, jnp.zeros((), int), first),
             lambda: screen(jnp, params, log_likelihood),
         )
-        return State(params, state.log_prior, log_likelihood, None), Info(1.0, len(log_likelihood), 0, n_bad, bad)
+        moved = State(position=params, log_prior=state.log_prior, log_likelihood=log_likelihood)
+        return moved, Info(1.0, 1.0, len(log_likelihood), 0, n_bad, bad)
 
 
 def _as(old: Any, new: Any) -> Any:

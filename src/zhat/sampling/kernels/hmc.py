@@ -14,7 +14,10 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
-from zhat.sampling.kernels._base import Info, State, Tuning, accept, log_uniforms, screen, toward
+from zhat.sampling.kernels._base import Info, accept, log_uniforms, screen, toward
+from zhat.sampling.kernels._checks import check_acceptance
+from zhat.sampling.state import State
+from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class HMC:
     needs_tuning: ClassVar[bool] = True
     moves_parameters: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_acceptance("HMC", self.acceptance)
+
     def first_scale(self, n_dimensions: int) -> float:
         """Step sizes fall like d^(-1/4)."""
         return 1.0 / n_dimensions**0.25
@@ -36,7 +43,7 @@ class HMC:
         """Toward the goal acceptance."""
         return min(toward(scale, acceptance, self.acceptance), self.length)
 
-    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, target: Any) -> dict[str, Any]:
         """Momenta, jitter, acceptance uniforms."""
         d = model.n_dimensions
         return {
@@ -45,13 +52,12 @@ class HMC:
             "log_uniform": log_uniforms(rng, n_moves, n),
         }
 
-    def init(self, backend: Backend, state: State, beta: Any) -> State:
-        """The gradient where the points stand, at this beta."""
-        _, _, gradient = backend.gradient(state.position, beta)
-        return state._replace(gradient=gradient)
+    def init(self, backend: Backend, state: State, target: Any) -> State:
+        """The gradient of the target where the points stand."""
+        return state._replace(gradient=backend.gradient(state.position, target).gradient)
 
-    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
-        """One trajectory and its verdict."""
+    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
+        """One trajectory, accepted or not."""
         xp = backend.xp
         n_leaps = xp.clip(xp.ceil(self.length / tuning.scale), 1, self.max_leaps).astype(int)
         size = (tuning.scale * noise["jitter"])[:, None]
@@ -61,17 +67,14 @@ class HMC:
             return p + share * size * tuning.pull(gradient)
 
         def leap(carry: Any) -> Any:  # two half kicks meet in one full one; the last is taken back by half below
-            position, p, gradient, _, _ = carry
-            position = position + size * tuning.shape(p)
-            log_prior, log_likelihood, gradient = backend.gradient(position, beta)
-            return position, kick(p, gradient, 1.0), gradient, log_prior, log_likelihood
+            here, p = carry
+            there = backend.gradient(here.position + size * tuning.shape(p), target)
+            return there, kick(p, there.gradient, 1.0)
 
-        first = kick(momentum, state.gradient, 0.5)
-        start = (state.position, first, state.gradient, state.log_prior, state.log_likelihood)
-        position, p, gradient, log_prior, log_likelihood = backend.repeat(n_leaps, leap, start)
-        p = kick(p, gradient, -0.5)
-        log_likelihood, n_bad, bad = screen(xp, position, log_likelihood)
-        proposed = State(position, log_prior, log_likelihood, gradient)
+        proposed, p = backend.repeat(n_leaps, leap, (state, kick(momentum, state.gradient, 0.5)))
+        p = kick(p, proposed.gradient, -0.5)
+        log_likelihood, n_bad, bad = screen(xp, proposed.position, proposed.log_likelihood)
+        proposed = proposed._replace(log_likelihood=log_likelihood)
         correction = 0.5 * (xp.sum(momentum**2, axis=1) - xp.sum(p**2, axis=1))
-        merged, chance = accept(backend, state, proposed, correction, noise["log_uniform"], beta)
-        return merged, Info(chance, 0, n_leaps * position.shape[0], n_bad, bad)
+        merged, chance, take = accept(backend, state, proposed, correction, noise["log_uniform"], target)
+        return merged, Info(chance, 1.0 * take, 0, n_leaps * len(log_likelihood), n_bad, bad)

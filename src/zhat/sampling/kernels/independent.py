@@ -1,7 +1,7 @@
 """Independence Metropolis: propose from a Student t fitted to the present draws, wherever the point is now.
 
 When the fit is good, one accepted move forgets everything; when it is not, points in the target's tail stay where
-they are for long. `CrankNicolson` is this kernel with a leash.
+they are for long. `CrankNicolson` is this kernel with proposals that may stay near the point.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
-from zhat.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose
+from zhat.sampling.kernels._base import Info, log_uniforms, propose
+from zhat.sampling.state import State
+from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Independent:
         """There is nothing to scale."""
         return scale
 
-    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, target: Any) -> dict[str, Any]:
         """Standard t draws, ready made, and acceptance uniforms."""
         d = model.n_dimensions
         nu = self.degrees_of_freedom
@@ -43,12 +45,12 @@ class Independent:
             "log_uniform": log_uniforms(rng, n_moves, n),
         }
 
-    def init(self, backend: Backend, state: State, beta: Any) -> State:
-        """No gradient."""
-        return no_gradient(backend, state)
+    def init(self, backend: Backend, state: State, target: Any) -> State:
+        """Nothing to complete."""
+        return state
 
-    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
-        """One proposal and its verdict."""
+    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
+        """One proposal, accepted or not."""
         xp = backend.xp
         nu, d = self.degrees_of_freedom, state.position.shape[1]
 
@@ -58,4 +60,4 @@ class Independent:
         old = tuning.whiten(state.position)
         position = tuning.place(noise["draw"])
         correction = log_t(old) - log_t(noise["draw"])
-        return propose(backend, state, position, correction, noise["log_uniform"], beta)
+        return propose(backend, state, position, correction, noise["log_uniform"], target)

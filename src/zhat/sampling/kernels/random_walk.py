@@ -13,7 +13,10 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
-from zhat.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose, toward
+from zhat.sampling.kernels._base import Info, log_uniforms, propose, toward
+from zhat.sampling.kernels._checks import check_acceptance
+from zhat.sampling.state import State
+from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,10 @@ class RandomWalk:
     needs_tuning: ClassVar[bool] = True
     moves_parameters: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        check_acceptance("RandomWalk", self.acceptance)
+
     def first_scale(self, n_dimensions: int) -> float:
         """The scaling of Roberts, Gelman & Gilks for a Gaussian target."""
         return 2.38 / np.sqrt(n_dimensions)
@@ -33,16 +40,16 @@ class RandomWalk:
         """Toward the goal acceptance."""
         return toward(scale, acceptance, self.acceptance)
 
-    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, target: Any) -> dict[str, Any]:
         """Steps and acceptance uniforms."""
         d = model.n_dimensions
         return {"step": rng.standard_normal((n_moves, n, d)), "log_uniform": log_uniforms(rng, n_moves, n)}
 
-    def init(self, backend: Backend, state: State, beta: Any) -> State:
-        """No gradient."""
-        return no_gradient(backend, state)
+    def init(self, backend: Backend, state: State, target: Any) -> State:
+        """Nothing to complete."""
+        return state
 
-    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
-        """One proposal and its verdict."""
+    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
+        """One proposal, accepted or not."""
         position = state.position + tuning.scale * tuning.shape(noise["step"])
-        return propose(backend, state, position, 0.0, noise["log_uniform"], beta)
+        return propose(backend, state, position, 0.0, noise["log_uniform"], target)

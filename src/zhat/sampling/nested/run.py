@@ -5,7 +5,7 @@ highest of them. Their prior masses are as well known as one by one: dying in or
 ..., n - k + 1 alive. With half of them the work for a given error is 4 % more than with one, and hundreds of points move in one
 compiled call.
 
-*Plateaus.* Points that share the threshold's likelihood all die with it, without being replaced in between (Fowlie, Handley &
+*Plateaus.* State that share the threshold's likelihood all die with it, without being replaced in between (Fowlie, Handley &
 Su 2021), because new points are drawn strictly above. So a part of the prior with zero likelihood dies first, and at once. When
 the live points have nothing but one value left, the run is over.
 
@@ -16,107 +16,29 @@ place of a new point among the survivors is recorded: all places must be equally
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zhat.errors import BadInput, BadType
 from zhat.model.model import Model
 from zhat.numerics.nested import log_volumes, nested_log_weights
 from zhat.results.records import Array, Draws, NestedRun
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop, Stopped
-from zhat.sampling.nested.replacement import Points, Replaced, Replacement
+from zhat.sampling.nested.replacement import Replaced, Replacement, Vacancies
+from zhat.sampling.nested.stopping import Progress, Stop
+from zhat.sampling.state import State
 from zhat.seeding import Key
 
 IntArray = NDArray[np.int64]
 
 
-# -- when to stop ----------------------------------------------------------------------------------------------------
-
-
-class SoFar(NamedTuple):
-    """What a run knows between two batches, all in logs: evidence of the dead, of the live, and the last dead point's."""
-
-    n_dead: int
-    log_dead: float
-    log_live: float
-    log_last: float
-
-
-class Stop(Protocol):
-    """A rule that ends a run."""
-
-    def reached(self, so_far: SoFar) -> bool:
-        """Whether the run may end here."""
-        ...
-
-
-@dataclass(frozen=True)
-class RemainingEvidence:
-    """Stop when the live points, at their mean likelihood, hold less than this share of the evidence."""
-
-    share: float = 1e-3
-
-    def __post_init__(self) -> None:
-        """Check the share."""
-        _check_share("RemainingEvidence", self.share)
-
-    def reached(self, so_far: SoFar) -> bool:
-        """See `Stop`."""
-        return so_far.log_live < np.log(self.share) + np.logaddexp(so_far.log_dead, so_far.log_live)
-
-
-@dataclass(frozen=True)
-class SmallContribution:
-    """Stop when the last dead point added less than this share to the evidence so far (the review's rule)."""
-
-    share: float = 1e-8
-
-    def __post_init__(self) -> None:
-        """Check the share."""
-        _check_share("SmallContribution", self.share)
-
-    def reached(self, so_far: SoFar) -> bool:
-        """See `Stop`; while nothing has a likelihood there is no evidence to compare with."""
-        return so_far.log_dead > -np.inf and so_far.log_last < np.log(self.share) + so_far.log_dead
-
-
-@dataclass(frozen=True)
-class Iterations:
-    """Stop when at least this many points are dead."""
-
-    n_dead: int
-
-    def __post_init__(self) -> None:
-        """Check the number."""
-        if isinstance(self.n_dead, bool) or not isinstance(self.n_dead, int):
-            raise BadType(f"Iterations({self.n_dead!r}): give a whole number of dead points.")
-        if self.n_dead < 1:
-            raise BadInput(f"Iterations({self.n_dead}): give at least one dead point.")
-
-    def reached(self, so_far: SoFar) -> bool:
-        """See `Stop`."""
-        return so_far.n_dead >= self.n_dead
-
-
-def _check_share(owner: str, share: Any) -> None:
-    if isinstance(share, bool) or not isinstance(share, int | float):
-        raise BadType(f"{owner}({share!r}): give a number between 0 and 1.")
-    if not 0.0 < share < 1.0:
-        raise BadInput(f"{owner}({share}): give a share between 0 and 1.")
-
-
-# -- the run ---------------------------------------------------------------------------------------------------------
-
-
-class _Books:
+class _Record:
     """What has died so far, batch by batch."""
 
     def __init__(self, n_live: int) -> None:
         self.n_live = n_live
-        self.points: list[Points] = []
+        self.points: list[State] = []
         self.ancestors: list[IntArray] = []
         self.alive: list[IntArray] = []
         self.ranks: list[IntArray] = []
@@ -126,7 +48,7 @@ class _Books:
         self.log_x = 0.0
         self.log_dead = -np.inf
 
-    def bury(self, points: Points, ancestors: IntArray) -> None:
+    def add_dead(self, points: State, ancestors: IntArray) -> None:
         """Dead points in order of likelihood."""
         k = len(points.log_likelihood)
         alive = self.n_live - np.arange(k)
@@ -141,12 +63,45 @@ class _Books:
         self.ancestors.append(ancestors)
         self.alive.append(alive)
 
-    def so_far(self, live: Points) -> SoFar:
+    def progress(self, live: State) -> Progress:
         """For the rule that stops."""
         top = live.log_likelihood.max()
         mean = top + np.log(np.exp(live.log_likelihood - top).mean())
         n_dead = sum(len(part) for part in self.alive)
-        return SoFar(n_dead, self.log_dead, float(mean + self.log_x), self.log_last)
+        return Progress(n_dead, self.log_dead, float(mean + self.log_x), self.log_last)
+
+    def run(self, live: State, ancestors: IntArray, complete: bool) -> NestedRun:
+        """All of it, with the last live points dying in order of likelihood."""
+        order = np.argsort(live.log_likelihood, kind="stable")
+        n_batches = len(self.thresholds)
+        self.points.append(live.take(order))
+        self.ancestors.append(ancestors[order])
+        self.alive.append(self.n_live - np.arange(self.n_live))
+        points = State.joined(self.points)
+        alive = np.concatenate(self.alive)
+        log_weight = points.log_likelihood + nested_log_weights(log_volumes(alive)) + np.log(len(alive))
+        return NestedRun(
+            log_likelihood=points.log_likelihood,
+            n_alive=alive,
+            ancestors=np.concatenate(self.ancestors),
+            n_live=self.n_live,
+            threshold=np.asarray(self.thresholds),
+            n_survivors=np.asarray(self.n_survivors, dtype=np.int64),
+            n_dead=np.asarray([len(part) for part in self.alive[:n_batches]], dtype=np.int64),
+            insertion_rank=np.concatenate(self.ranks) if self.ranks else np.empty(0, dtype=np.int64),
+            n_moves=np.asarray([move.n_moves for move in self.moves], dtype=np.int64),
+            acceptance=np.asarray([move.acceptance for move in self.moves]),
+            memory=np.asarray([move.memory for move in self.moves]),
+            correlation=np.asarray([move.correlation for move in self.moves]),
+            complete=complete,
+            final=Draws(
+                position=points.position,
+                log_prior=points.log_prior,
+                log_likelihood=points.log_likelihood,
+                n_drawn=len(alive),
+                log_weight=log_weight,
+            ),
+        )
 
 
 def _log_steps(before: float, log_x: Array) -> Array:
@@ -154,17 +109,22 @@ def _log_steps(before: float, log_x: Array) -> Array:
     return outer + np.log(-np.expm1(log_x - outer))
 
 
-def run_nested(
-    model: Model, n_live: int, n_replaced: int, replacement: Replacement, stop: Stop, key: Key, loop: Loop
-) -> NestedRun:
-    """Nested sampling with `n_live` points of which `n_replaced` die at a time.
+@dataclass(frozen=True)
+class LivePoints:
+    """How a run goes: `n_live` points of which `n_replaced` die at a time, how they are replaced, and when it ends."""
 
-    Stopped by budget or Ctrl-C, it returns what it has, with `complete` False.
-    """
-    start = prior_draws(model, n_live, key.child("prior"), loop)
-    live = Points(start.position, start.log_prior, start.log_likelihood)
+    n_live: int
+    n_replaced: int
+    replacement: Replacement
+    stop: Stop
+
+
+def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> NestedRun:
+    """Nested sampling; stopped by budget or Ctrl-C, it returns what it has, with `complete` False."""
+    n_live, n_replaced, replacement = settings.n_live, settings.n_replaced, settings.replacement
+    live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
     ancestors = np.arange(n_live)
-    books = _Books(n_live)
+    record = _Record(n_live)
     scale = replacement.first_scale(model.n_dimensions)
     complete = True
     try:
@@ -172,40 +132,40 @@ def run_nested(
             threshold = _threshold(live.log_likelihood, n_replaced)
             if threshold is None:  # one value left
                 break
-            here = key.child("batch", len(books.thresholds))
+            here = key.child("batch", len(record.thresholds))
             dying = np.flatnonzero(live.log_likelihood <= threshold)
             dying = dying[np.argsort(live.log_likelihood[dying], kind="stable")]
             staying = np.flatnonzero(live.log_likelihood > threshold)
             survivors = live.take(staying)
-            new = replacement.replace(model, survivors, threshold, len(dying), n_replaced, scale, here, loop)
+            new = replacement.replace(model, Vacancies(survivors, threshold, len(dying), n_replaced), scale, here, loop)
             scale = new.scale
             # Nothing is written down before the replacements are there: a run stopped on the way is as it was before.
-            books.bury(live.take(dying), ancestors[dying])
-            books.thresholds.append(threshold)
-            books.moves.append(new._replace(points=_NO_POINTS))
-            books.ranks.append(_places(new.points.log_likelihood, survivors.log_likelihood, here))
-            books.n_survivors.append(len(staying))
+            record.add_dead(live.take(dying), ancestors[dying])
+            record.thresholds.append(threshold)
+            record.moves.append(new._replace(points=_NO_POINTS))
+            record.ranks.append(_places(new.points.log_likelihood, survivors.log_likelihood, here))
+            record.n_survivors.append(len(staying))
             beside = _beside_parents(len(staying), new.parent)
-            live = Points(*(np.concatenate(pair)[beside] for pair in zip(survivors, new.points, strict=True)))
+            live = State.joined([survivors, new.points]).take(beside)
             ancestors = np.concatenate([ancestors[staying], np.where(new.parent < 0, -1, ancestors[staying][new.parent])])[beside]
-            so_far = books.so_far(live)
-            if stop.reached(so_far):
+            progress = record.progress(live)
+            if settings.stop.reached(progress):
                 break
-            total = np.logaddexp(so_far.log_dead, so_far.log_live)
-            left = np.exp(so_far.log_live - total)
-            loop.stage(f"{so_far.n_dead:,} dead  log mass {books.log_x:.1f}  log Z so far {total:.3f}, {left:.0%} of it alive")
+            total = np.logaddexp(progress.log_dead, progress.log_live)
+            left = np.exp(progress.log_live - total)
+            loop.stage(f"{progress.n_dead:,} dead  log mass {record.log_x:.1f}  log Z so far {total:.3f}, {left:.0%} of it alive")
     except Stopped:
         complete = False
     finally:
         loop.end_stage()
-    return _record(books, live, ancestors, complete)
+    return record.run(live, ancestors, complete)
 
 
-_NO_POINTS = Points(np.empty((0, 0)), np.empty(0), np.empty(0))
+_NO_POINTS = State(position=np.empty((0, 0)), log_prior=np.empty(0), log_likelihood=np.empty(0))
 
 
 def _threshold(log_likelihood: Array, n_replaced: int) -> float | None:
-    """The likelihood up to which points die: that of the `n_replaced`-th, unless nobody would be left above it."""
+    """The likelihood up to which points die: that of the `n_replaced`-th, unless no point would be left above it."""
     order = np.sort(log_likelihood)
     threshold = order[n_replaced - 1]
     if threshold == order[-1]:
@@ -229,30 +189,3 @@ def _places(new: Array, survivors: Array, key: Key) -> IntArray:
     if (low == high).all():
         return low
     return key.child("ties").generator().integers(low, high + 1)
-
-
-def _record(books: _Books, live: Points, ancestors: IntArray, complete: bool) -> NestedRun:
-    order = np.argsort(live.log_likelihood, kind="stable")
-    n_batches = len(books.thresholds)
-    books.points.append(live.take(order))
-    books.ancestors.append(ancestors[order])
-    books.alive.append(books.n_live - np.arange(books.n_live))
-    points = Points(*(np.concatenate(arrays) for arrays in zip(*books.points, strict=True)))
-    alive = np.concatenate(books.alive)
-    log_weight = points.log_likelihood + nested_log_weights(log_volumes(alive)) + np.log(len(alive))
-    return NestedRun(
-        log_likelihood=points.log_likelihood,
-        n_alive=alive,
-        ancestors=np.concatenate(books.ancestors),
-        n_live=books.n_live,
-        threshold=np.asarray(books.thresholds),
-        n_survivors=np.asarray(books.n_survivors, dtype=np.int64),
-        n_dead=np.asarray([len(part) for part in books.alive[:n_batches]], dtype=np.int64),
-        insertion_rank=np.concatenate(books.ranks) if books.ranks else np.empty(0, dtype=np.int64),
-        n_moves=np.asarray([move.n_moves for move in books.moves], dtype=np.int64),
-        acceptance=np.asarray([move.acceptance for move in books.moves]),
-        memory=np.asarray([move.memory for move in books.moves]),
-        correlation=np.asarray([move.correlation for move in books.moves]),
-        complete=complete,
-        final=Draws(points.position, points.log_likelihood, points.log_prior, len(alive), log_weight),
-    )

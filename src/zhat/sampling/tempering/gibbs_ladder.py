@@ -13,8 +13,7 @@ before that call, whose rungs count as never done: the ladder goes through them 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -23,12 +22,14 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.backend import JaxBackend, block_size, parameters_at, positions_of
 from zhat.sampling.backend.buffers import Buffers
+from zhat.sampling.backend.compiled import JaxBackend, compiled, parameters_at, positions_of
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels.gibbs import Gibbs
-from zhat.sampling.tempering.ladder_settings import ChainRung, LadderChains
-from zhat.sampling.tempering.population import LOOK_AT
+from zhat.sampling.state import State
+from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.rung import Rung
+from zhat.sampling.tempering.rung_moves import N_COMPARED
 from zhat.sampling.tempering.schedules import progress_of
 from zhat.seeding import Key
 
@@ -39,16 +40,15 @@ WORK = 1e9
 
 
 def gibbs_rungs(
-    model: Model, chains: LadderChains, kernel: Gibbs, betas: Array, first: ChainRung, key: Key, loop: Loop
-) -> Iterator[ChainRung]:
+    model: Model, chains: LadderChains, kernel: Gibbs, betas: Array, first: Rung, key: Key, loop: Loop
+) -> Iterator[Rung]:
     """The rungs at `betas[1:]`, one after another, up to the first that is out of the ordinary.
 
     `first` is the rung at `betas[0]` = 0; the random numbers of the i-th rung come from `key.child("rung", i)`. Only the last
     rung of a call has its points and their log priors.
     """
     moves, n = chains.burn_in, chains.n_chains
-    calls = -(-chains.n_kept // moves.at_once)  # what is kept is drawn in parts of the burn-in's size
-    n_sweeps = moves.at_once * (1 + calls)
+    n_sweeps = _sweeps_of_a_rung(chains)
     size = _at_once(model, len(betas) - 1, n_sweeps * n)
     limit = np.inf if moves.at_once >= moves.at_most else moves.correlation
     groups = [slice(i, i + size) for i in range(1, len(betas), size)] if size else []
@@ -57,9 +57,8 @@ def gibbs_rungs(
     def noise(group: int) -> Any:
         if group >= len(groups):
             return None
-        return _noise(model, chains, kernel, betas, groups[group], calls, key, buffer_pair[group % 2])
+        return _noise(model, chains, kernel, betas, groups[group], key, buffer_pair[group % 2])
 
-    assert first.ancestors is not None
     position, log_likelihood, ancestors = np.moveaxis(first.position, -1, 0), first.log_likelihood, first.ancestors
     coming = noise(0)
     for i, rungs in enumerate(groups):
@@ -67,19 +66,32 @@ def gibbs_rungs(
         loop.stage(words, share)
         uniforms, blocks = coming
         given = _Given(uniforms, blocks, np.stack([betas[rungs], steps[rungs]], axis=1))
-        position, log_prior, log_likelihood, *seen = _call(model, kernel, moves.at_once, position, log_likelihood, given)
+        position, log_prior, log_likelihood, *records = _call(model, kernel, moves.at_once, position, log_likelihood, given)
         coming = noise(i + 1)
-        values, parents, (left, memory, alive) = (np.asarray(part) for part in seen)
+        values, parents, (left, memory, alive) = (np.asarray(part) for part in records)
         loop.count(n_likelihood=n * (1 + chains.n_kept) * size)
         if not (alive.all() and (left <= limit).all()):
             return
         for j in range(size):
             ancestors = ancestors[parents[j]]
-            counted = 1.0, float(left[j]), float(max(memory[j], 0.0)), n_sweeps
-            rung = ChainRung(np.empty(0), None, values[j], *counted, ancestors, np.zeros(n))
+            states = State(position=np.empty(0), log_prior=None, log_likelihood=values[j])
             if j == size - 1:
-                rung = replace(rung, position=np.moveaxis(np.asarray(position), 0, -1), log_prior=np.asarray(log_prior))
-            yield rung
+                at = np.moveaxis(np.asarray(position), 0, -1)
+                states = states._replace(position=at, log_prior=np.asarray(log_prior))
+            yield Rung(
+                states=states,
+                ancestors=ancestors,
+                idleness=np.zeros(n),
+                correlation=float(left[j]),
+                memory=float(max(memory[j], 0.0)),
+                n_moves=n_sweeps,
+            )
+
+
+def _sweeps_of_a_rung(chains: LadderChains) -> int:
+    """Burn-in and what is kept, which is drawn in parts of the burn-in's size."""
+    at_once = chains.burn_in.at_once
+    return at_once * (1 + -(-chains.n_kept // at_once))
 
 
 def _at_once(model: Model, n_rungs: int, n_moves: int) -> int:
@@ -100,16 +112,17 @@ class _Given(NamedTuple):
 
 
 def _noise(
-    model: Model, chains: LadderChains, kernel: Gibbs, betas: Array, rungs: slice, calls: int, key: Key, buffers: Buffers
+    model: Model, chains: LadderChains, kernel: Gibbs, betas: Array, rungs: slice, key: Key, buffers: Buffers
 ) -> tuple[Array, Any]:
     """The random numbers of some rungs, in the order in which a rung by itself would draw them."""
     n, at_once, size = chains.n_chains, chains.burn_in.at_once, rungs.stop - rungs.start
+    n_sweeps = _sweeps_of_a_rung(chains)
     uniforms = buffers.place("uniforms", (size, chains.n_islands + n), np.float64)
     blocks: dict[str, Any] = {}
     for j, beta in enumerate(betas[rungs]):
         rng = key.child("rung", rungs.start + j).generator()
         uniforms[j] = rng.random(chains.n_islands + n)
-        for part in range(0, at_once * (1 + calls), at_once):
+        for part in range(0, n_sweeps, at_once):
             some = slice(part, part + at_once)
             for i, conditional in enumerate(kernel.conditionals):
                 if conditional.noise_into is not None and str(i) in blocks:
@@ -118,7 +131,7 @@ def _noise(
                     continue
 
                 def put(path: Any, drawn: Any, i: int = i, j: int = j, some: slice = some) -> Any:
-                    place = buffers.place((i, path), (size, at_once * (1 + calls), *drawn.shape[1:]), drawn.dtype)
+                    place = buffers.place((i, path), (size, n_sweeps, *drawn.shape[1:]), drawn.dtype)
                     place[j, some] = drawn
                     return place
 
@@ -129,16 +142,8 @@ def _noise(
 
 def _call(model: Model, kernel: Gibbs, n_burn: int, *args: Any) -> Any:
     """Go through some rungs in one compiled call, which may still be at work when this returns."""
-    core, block = model.core, block_size(model.data_size)
-
-    def build() -> Callable[..., Any]:
-        def run(data: Any, hyper: Any, *rest: Any) -> Any:
-            return _rungs(JaxBackend(core, data, hyper, block), kernel, n_burn, *rest)
-
-        return run
-
-    with jax.enable_x64(True):
-        return core.compiled(("rungs together", kernel, n_burn), build)(model.data, model.hyper, *args)
+    purpose = ("rungs together", kernel, n_burn)
+    return compiled(model, purpose, lambda backend, *args: _rungs(backend, kernel, n_burn, *args), *args)
 
 
 def _rungs(backend: JaxBackend, kernel: Gibbs, n_burn: int, position: Any, log_likelihood: Any, given: _Given) -> Any:
@@ -212,7 +217,7 @@ def _some(backend: JaxBackend, params: Any, values: Any, n_islands: int) -> Any:
 
     def of_islands(part: Any) -> Any:
         part = part.reshape(n_islands, -1, *part.shape[1:])
-        return part[:, : min(-(-LOOK_AT // n_islands), part.shape[1])].reshape(-1, *part.shape[2:])
+        return part[:, : min(-(-N_COMPARED // n_islands), part.shape[1])].reshape(-1, *part.shape[2:])
 
     position = positions_of(backend, jax.tree.map(of_islands, params))[0]
     seen = jnp.concatenate([position, of_islands(values)[None]])

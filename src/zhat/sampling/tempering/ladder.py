@@ -1,7 +1,7 @@
 """Chains up the ladder from the prior to the posterior, each rung started from the one before.
 
 Every chain begins with its own draws from the prior. At the next beta it starts from one of its states at the last, drawn in
-proportion to the likelihood to the power of the step; moves until the chains, looked at together, have forgotten where they
+proportion to the likelihood to the power of the step; moves until the chains, taken together, have forgotten where they
 started; and then keeps `n_kept` states. Chains live in islands. Within an island they are resampled at every step, so that
 separated modes keep their proper shares (without, a mode keeps the share it had when it parted, whatever its likelihood does:
 0.9 nats wrong on a two-mode example). Islands never exchange states: each one's whole history is independent of the others', and
@@ -15,7 +15,7 @@ to read it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,21 @@ from zhat.results.records import Array, Draws, PathRun
 from zhat.sampling.backend.backend import log_prior_at
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop, Stopped
-from zhat.sampling.kernels._base import Kernel, State, Tuning
+from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.gibbs import Gibbs
-from zhat.sampling.kernels.tuning import Moments
+from zhat.sampling.kernels.sweep import sweep
 from zhat.sampling.observer import Observer
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.gibbs_ladder import gibbs_rungs
-from zhat.sampling.tempering.ladder_settings import ChainRung, LadderChains
-from zhat.sampling.tempering.population import KernelChoice, Start, increments, move_until_forgotten
-from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder, Schedule, progress_of
+from zhat.sampling.tempering.kernel_choice import KernelChoice
+from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
+from zhat.sampling.tempering.population import increments
+from zhat.sampling.tempering.rung import Rung, path_run
+from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_forgotten
+from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder, progress_of
 from zhat.sampling.tempering.stragglers import idleness_after
-from zhat.sampling.tempering.sweep import sweep
+from zhat.sampling.tuning import Moments, Tuning
 from zhat.seeding import Key
 
 # States from which proposals are shaped.
@@ -44,9 +49,7 @@ ENOUGH = 20_000
 
 def run_ladder(
     model: Model,
-    chains: LadderChains,
-    schedule: Schedule,
-    kernels: tuple[Kernel, ...],
+    ladder: Ladder,
     key: Key,
     loop: Loop,
     first: Draws | None = None,
@@ -56,24 +59,24 @@ def run_ladder(
 
     `first` are the chains' draws from the prior, `n_kept` of each, if there are some already. The `observer` sees every rung.
     """
-    m, n, d = chains.n_kept, chains.n_chains, model.n_dimensions
-    choice = KernelChoice(kernels, [kernel.first_scale(d) for kernel in kernels])
+    chains = ladder.chains
+    m, n = chains.n_kept, chains.n_chains
+    choice = KernelChoice.of(ladder.kernels, model.n_dimensions)
     first = first or prior_draws(model, m * n, key.child("prior"), loop)
-    shaped = first.position.reshape(m, n, d), first.log_prior.reshape(m, n), first.log_likelihood.reshape(m, n)
-    rung = ChainRung(*shaped, ancestors=np.arange(n), idleness=np.zeros(n))
+    rung = Rung(State.of_draws(first).with_moves(m), np.arange(n), np.zeros(n))
     betas, rungs = [0.0], [rung]
 
-    def arrive(beta: float, rung: ChainRung) -> None:
-        rungs[-1] = _without_points(rungs[-1])  # only the last rung's points are wanted
+    def arrive(beta: float, rung: Rung) -> None:
+        rungs[-1] = rungs[-1].without_points()
         betas.append(beta)
         rungs.append(rung)
 
     try:
-        for beta, next_rung in _several(model, chains, schedule, kernels, rung, key, loop):
+        for beta, next_rung in _several(model, ladder, rung, key, loop):
             arrive(beta, next_rung)
         while betas[-1] < 1.0:
             rung = rungs[-1]
-            beta = schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
+            beta = ladder.schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
             if not beta > betas[-1]:
                 loop.stop(
                     "stalled",
@@ -83,7 +86,7 @@ def run_ladder(
             words, share = progress_of([*betas, beta])
             loop.stage(f"{words}  mean log likelihood {np.mean(rung.log_likelihood):.4g}", share)
             choice.rung += 1
-            rung = _next_rung(model, chains, rung, betas[-1], beta, choice, key.child("rung", len(betas)), loop)
+            rung = _next_rung(model, chains, rung, (betas[-1], beta), choice, key.child("rung", len(betas)), loop)
             if observer is not None:
                 observer(beta, rung, choice)
             arrive(beta, rung)
@@ -94,63 +97,53 @@ def run_ladder(
     return _record(model, chains, betas, rungs)
 
 
-def _several(
-    model: Model,
-    chains: LadderChains,
-    schedule: Schedule,
-    kernels: tuple[Kernel, ...],
-    first: ChainRung,
-    key: Key,
-    loop: Loop,
-) -> Iterator[tuple[float, ChainRung]]:
-    """The rungs that ask for no decision here, from the first on: Gibbs sweeps alone, on rungs that are known.
+def _several(model: Model, ladder: Ladder, first: Rung, key: Key, loop: Loop) -> Iterator[tuple[float, Rung]]:
+    """The rungs that need no decision here, from the first on: Gibbs sweeps alone, on rungs that are known.
 
-    They are not watched by scouts, as no rung of Gibbs sweeps is: these know no log prior.
+    The observer does not see them: Gibbs sweeps compute no log prior.
     """
+    schedule, kernels = ladder.schedule, ladder.kernels
     if isinstance(schedule, PowerLadder | FixedLadder) and len(kernels) == 1 and isinstance(kernels[0], Gibbs):
         betas = np.asarray(schedule.betas)
-        yield from zip(betas[1:].tolist(), gibbs_rungs(model, chains, kernels[0], betas, first, key, loop), strict=False)
+        rungs = gibbs_rungs(model, ladder.chains, kernels[0], betas, first, key, loop)
+        yield from zip(betas[1:].tolist(), rungs, strict=False)
 
 
 def _next_rung(
-    model: Model, chains: LadderChains, last: ChainRung, last_beta: float, beta: float, choice: KernelChoice, key: Key, loop: Loop
-) -> ChainRung:
+    model: Model, chains: LadderChains, last: Rung, betas: tuple[float, float], choice: KernelChoice, key: Key, loop: Loop
+) -> Rung:
     """Resample chains within their islands, start each from one of its parent's states, burn in, keep."""
     rng = key.generator()
-    assert last.ancestors is not None and last.idleness is not None
+    last_beta, beta = betas
     log_weights = increments(last.log_likelihood, beta - last_beta)  # (m, n)
     best = log_weights.max(axis=0)
     weights = np.exp(log_weights - np.where(best > -np.inf, best, 0.0))  # of a chain's states, beside its best
     parent = _parents(best, weights, chains.n_islands, rng)
     chosen = one_in_columns(weights.take(parent, axis=1), rng.random(chains.n_chains))
-    log_prior = None if last.log_prior is None else last.log_prior[chosen, parent]
-    state = State(last.position[chosen, parent], log_prior, last.log_likelihood[chosen, parent], None)
+    state = last.states.take((chosen, parent))
     ancestors = last.ancestors[parent]
     tuning = _tuning(chains, last, log_weights, state, any(kernel.needs_tuning for kernel in choice.kernels))
     start = Start(state, ancestors, tuning, last.idleness[parent])
-    burnt = move_until_forgotten(model, start, beta, choice, chains.burn_in, rng, loop, priors=False)
+    burnt = move_until_forgotten(model, start, RungPlan(beta, chains.burn_in, priors=False), choice, rng, loop)
 
-    idleness, idle = burnt.idleness, burnt.unmoved
-    log_prior = None if burnt.log_prior is None else burnt.log_prior[-1]
-    state = State(burnt.position[-1], log_prior, burnt.log_likelihood[-1], None)
-    kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
+    idleness, state = burnt.idleness, burnt.states.take(-1)
+    moving = TunedKernel(choice.kernel, Tempered(beta), tuning).scaled(choice.scale)
     at_once = chains.burn_in.at_once
     kept, left = [], chains.n_kept
     while left > 0:  # in calls of the burn-in's size, which is compiled already
-        scaled = tuning._replace(scale=np.float64(scale))
-        part = sweep(model, kernel, state, at_once, beta, scaled, rng, loop, priors=False)
+        part = sweep(model, moving, state, at_once, rng, loop, priors=False)
         idleness = idleness_after(idleness, state, part)
         state = part.last
         kept.append(part)
         left -= at_once
-        loop.tick(f"kept states  acceptance {part.acceptance:.2f}")
-    position, log_prior, log_likelihood = (
-        _together([getattr(part, name) for part in kept], chains.n_kept) for name in ("position", "log_prior", "log_likelihood")
+        loop.tick(f"kept states  acceptance {part.acceptance.mean:.2f}")
+    return replace(
+        burnt,
+        states=State.joined([part.states for part in kept]).take(slice(0, chains.n_kept)),
+        idleness=idleness,
+        acceptance=sum(part.acceptance.mean for part in kept) / len(kept),
+        n_moves=burnt.n_moves + at_once * len(kept),
     )
-    acceptance = sum(part.acceptance for part in kept) / len(kept)
-    n_moves = burnt.n_moves + at_once * len(kept)
-    counted = acceptance, burnt.correlation, burnt.memory, n_moves
-    return ChainRung(position, log_prior, log_likelihood, *counted, ancestors, idleness, idle, tuning)
 
 
 def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -166,7 +159,7 @@ def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generat
     return np.asarray((island[:, None] * size + within).ravel(), dtype=np.int64)
 
 
-def _tuning(chains: LadderChains, last: ChainRung, log_weights: Array, state: State, for_moves: bool) -> Tuning:
+def _tuning(chains: LadderChains, last: Rung, log_weights: Array, state: State, for_moves: bool) -> Tuning:
     """The shape of the next rung as each island's others have it; none where no kernel asks for it."""
     d = last.position.shape[-1]
     if not for_moves:
@@ -180,39 +173,15 @@ def _tuning(chains: LadderChains, last: ChainRung, log_weights: Array, state: St
     return Moments.of(groups, weights, centre).of_others().tuning(centre, 1.0)
 
 
-def _together(parts: list[Any], n: int) -> Any:
-    """The first n states of several parts; None if some are not known."""
-    if any(part is None for part in parts):
-        return None
-    return parts[0][:n] if len(parts) == 1 else np.concatenate(parts)[:n]
-
-
-def _without_points(rung: ChainRung) -> ChainRung:
-    return ChainRung(**{**vars(rung), "position": np.empty(0), "log_prior": None, "tuning": None})
-
-
-def _record(model: Model, chains: LadderChains, betas: list[float], rungs: list[ChainRung]) -> PathRun:
+def _record(model: Model, chains: LadderChains, betas: list[float], rungs: list[Rung]) -> PathRun:
     last = rungs[-1]
     position = last.position.reshape(-1, model.n_dimensions)
     final = Draws(
-        position,
-        last.log_likelihood.ravel(),
-        log_prior_at(model, position) if last.log_prior is None else last.log_prior.ravel(),
+        position=position,
+        log_prior=log_prior_at(model, position) if last.log_prior is None else last.log_prior.ravel(),
+        log_likelihood=last.log_likelihood.ravel(),
         n_drawn=last.log_likelihood.size,
         log_weight=np.zeros(last.log_likelihood.size),
         chain=np.tile(np.arange(chains.n_chains), chains.n_kept),
     )
-    return PathRun(
-        betas=np.asarray(betas),
-        log_likelihood=tuple(rung.log_likelihood for rung in rungs),
-        ancestors=tuple(rung.ancestors for rung in rungs if rung.ancestors is not None),
-        n_islands=chains.n_islands,
-        acceptance=np.asarray([rung.acceptance for rung in rungs]),
-        correlation=np.asarray([rung.correlation for rung in rungs]),
-        memory=np.asarray([rung.memory for rung in rungs]),
-        n_moves=np.asarray([rung.n_moves for rung in rungs], dtype=np.int64),
-        resampled=chains.n_islands < chains.n_chains,
-        settled=True,
-        final=final,
-        idle=np.asarray([rung.idle for rung in rungs]),
-    )
+    return path_run(betas, rungs, chains.n_islands, chains.n_islands < chains.n_chains, True, final)

@@ -7,13 +7,13 @@ without bias; from posterior draws down to beta = 0 it is 1/Z (Neal 2001; Grosse
 
 Both hold only when neither the rungs nor the kernels' tuning depend on the lineages. So all of that is fixed beforehand in a
 `Plan`, and what a plan must know is learnt by a *pilot*, a small resampled population that walks the path first
-(`sampling.annealing_plan`). Because the plan is fixed, many rungs go through in one compiled call.
+(`tempering.path_survey`). Because the plan is fixed, many rungs go through in one compiled call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -21,20 +21,23 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws, PathRun
-from zhat.sampling.backend.backend import Backend, JaxBackend, NumpyBackend, block_size, parameters_at, positions_of
+from zhat.sampling.backend.backend import Backend, run
 from zhat.sampling.backend.buffers import Buffers
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.compiled import parameters_at, positions_of
+from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import Kernel, State, Tuning
+from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.gibbs import Gibbs
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.path_survey import Plan
 from zhat.seeding import Key
 
 # Rungs in one compiled call, fewer where their noise would fill more than so many numbers.
 RUNGS_AT_ONCE = 16
 NOISE_NUMBERS = 4_000_000
-# Lineages among which correlations are looked at.
-LOOK_AT = 1000
+# Lineages whose correlations are computed.
+N_COMPARED = 1000
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,10 @@ class Walk:
     def record(self) -> PathRun:
         """The walk up from the prior, as all tempered runs are recorded.
 
-        Correlations are those of the log likelihoods, from a rung to the next: a lineage is not asked to forget at a rung.
+        Correlations are those of the log likelihoods, from a rung to the next: a lineage need not forget at a rung.
         """
         n_rungs, n = self.log_likelihood.shape
-        memory = np.concatenate([[0.0], _memory(self.log_likelihood[:, :LOOK_AT])])
+        memory = np.concatenate([[0.0], _memory(self.log_likelihood[:, :N_COMPARED])])
         own = np.arange(n)
         return PathRun(
             betas=self.betas,
@@ -72,7 +75,13 @@ class Walk:
             n_moves=np.concatenate([[0], np.full(n_rungs - 1, self.n_sweeps)]).astype(np.int64),
             resampled=False,
             settled=False,
-            final=Draws(self.position, self.log_likelihood[-1], self.log_prior, n_drawn=n, log_weight=self.log_weights),
+            final=Draws(
+                position=self.position,
+                log_prior=self.log_prior,
+                log_likelihood=self.log_likelihood[-1],
+                n_drawn=n,
+                log_weight=self.log_weights,
+            ),
         )
 
 
@@ -100,7 +109,7 @@ def _memory(log_likelihood: Array) -> Array:
 
 
 def walk(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: Loop) -> Walk:
-    """Send every draw of `start` along the plan, `at_once` of them together (which must divide their number)."""
+    """Anneal every draw of `start` along the plan, `at_once` of them together (which must divide their number)."""
     n, n_between = len(start.position), len(plan.kernels)
     values = np.empty((n_between + 1, n))
     values[0] = start.log_likelihood
@@ -109,7 +118,7 @@ def walk(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: L
     buffer_pair = Buffers(), Buffers()
     for i in range(0, n, at_once):
         some = slice(i, i + at_once)
-        state = State(start.position[some], start.log_prior[some], start.log_likelihood[some], None)
+        state = State.of_draws(start).take(some)
         state, accepted = _walk(model, plan, state, values[1:, some], key.child(i).generator(), buffer_pair, loop)
         position[some], log_prior[some] = state.position, state.log_prior
         acceptance += accepted * (at_once / n)
@@ -139,7 +148,7 @@ def _walk(
         kernel, betas = plan.kernels[together[i].start], plan.betas[1:-1][together[i]]
         if isinstance(kernel, Gibbs):
             return kernel.noise_along(rng, plan.n_sweeps, n, model, betas, buffer_pair[i % 2])
-        parts = [kernel.noise(rng, plan.n_sweeps, n, model, float(beta)) for beta in betas]
+        parts = [kernel.noise(rng, plan.n_sweeps, n, model, Tempered(float(beta))) for beta in betas]
         return jax.tree.map(lambda *leaves: np.stack(leaves), *parts)
 
     coming = noise(0)
@@ -178,51 +187,33 @@ def _some_rungs(model: Model, plan: Plan, rungs: slice, state: State, noise: Any
     kernel = plan.kernels[rungs.start]
     betas = np.ascontiguousarray(plan.betas[1:-1][rungs])
     # Every array that is handed over costs its time, read or not.
-    tuning = None if kernel.moves_parameters else Tuning(*(np.ascontiguousarray(part[rungs]) for part in plan.tuning))
-    args = (state.position, state.log_prior, state.log_likelihood, noise, tuning, betas)
-    if model.is_black_box:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _steps(NumpyBackend(model, loop), kernel, *args)
-    core, block = model.core, block_size(model.data_size)
-
-    def build() -> Callable[..., Any]:
-        def run(data: Any, hyper: Any, *rest: Any) -> Any:
-            return _steps(JaxBackend(core, data, hyper, block), kernel, *rest)
-
-        return run
-
-    with jax.enable_x64(True):
-        return core.compiled(("anneal", kernel), build)(model.data, model.hyper, *args)
+    tuning = None if kernel.moves_parameters else plan.tuning_of(rungs)
+    body = partial(_steps, kernel)
+    return run(model, loop, ("anneal", kernel), body, state._replace(gradient=None), noise, tuning, Tempered(betas))
 
 
 def _arrived(model: Model, moved: Any, loop: Loop) -> tuple[State, Array, Array]:
     """The state, log likelihoods (rungs, n) and acceptances of a call, counted and checked."""
-    (position, log_prior, log_likelihood), (values, acceptance, *counted) = moved
+    state, (values, acceptance, *counted) = moved
     n_likelihood, n_gradient, n_bad, bad = (np.asarray(part) for part in counted)
     if not model.is_black_box:  # a black box counts its own calls
         loop.count(n_likelihood=int(n_likelihood.sum()), n_gradient=int(n_gradient.sum()))
     if n_bad.any():
-        # Asked again on the host, the point raises in the user's own parameters (or is counted, if the model says so).
-        first = np.unravel_index(np.argmax(n_bad > 0), n_bad.shape)
-        log_densities(model, bad[first][None], loop)
-        loop.n_nan += int(n_bad.sum()) - 1
-    return State(position, log_prior, log_likelihood, None), values, acceptance
+        reevaluate(model, n_bad, bad, loop)
+    return state, values, acceptance
 
 
-def _steps(
-    backend: Backend, kernel: Kernel, position: Any, log_prior: Any, log_likelihood: Any, noise: Any, tuning: Any, betas: Any
-) -> Any:
-    """Rung after rung, sweep after sweep."""
+def _steps(kernel: Kernel, backend: Backend, state: State, noise: Any, tuning: Any, targets: Tempered) -> Any:
+    """Rung after rung, sweep after sweep; the targets have a leading axis of rungs."""
     xp = backend.xp
     n_sweeps = jax.tree.leaves(noise)[0].shape[1]
 
-    def one_rung(carry: Any, given: Any) -> Any:
-        position, log_prior, log_likelihood = carry
-        noise, tuning, beta = given
-        state = kernel.init(backend, State(position, log_prior, log_likelihood, None), beta)
+    def one_rung(state: State, given: Any) -> Any:
+        noise, tuning, target = given
+        state = kernel.init(backend, state, target)
 
         def one_sweep(state: State, noise: Any) -> Any:
-            state, info = kernel.step(backend, state, noise, tuning, beta)
+            state, info = kernel.step(backend, state, noise, tuning, target)
             counted = [xp.asarray(part) for part in (info.n_likelihood, info.n_gradient, info.n_bad)]
             return state, (xp.mean(info.acceptance), *counted, info.bad_position)
 
@@ -230,13 +221,13 @@ def _steps(
             state, (accepted, *counted) = one_sweep(state, jax.tree.map(lambda part: part[0], noise))
         else:
             state, (accepted, *counted) = backend.scan(one_sweep, state, noise)
-        return state[:3], (state.log_likelihood, xp.mean(accepted), *counted)
+        return state._replace(gradient=None), (state.log_likelihood, xp.mean(accepted), *counted)
 
-    start = parameters_at(backend, position) if kernel.moves_parameters else position
-    (position, log_prior, log_likelihood), (*seen, bad) = backend.scan(
-        one_rung, (start, log_prior, log_likelihood), (noise, tuning, betas)
-    )
     if kernel.moves_parameters:
-        (position, log_prior), (bad, _) = positions_of(backend, position), positions_of(backend, bad)
-        position, bad = position.T, xp.moveaxis(bad, 0, -1)
-    return (position, log_prior, log_likelihood), (*seen, bad)
+        state = state._replace(position=parameters_at(backend, state.position))
+    state, (*records, bad) = backend.scan(one_rung, state, (noise, tuning, targets))
+    if kernel.moves_parameters:
+        (position, log_prior), (bad, _) = positions_of(backend, state.position), positions_of(backend, bad)
+        state = state._replace(position=position.T, log_prior=log_prior)
+        bad = xp.moveaxis(bad, 0, -1)
+    return state, (*records, bad)

@@ -1,6 +1,6 @@
 """Where annealed lineages go and how they move there, fixed before any of them starts; and the pilot from which it is learnt.
 
-What is learnt is a `Map`: how long the path from the prior to the posterior is, and what the distributions on it look like. The
+What is learnt is a `PathSurvey`: how long the path from the prior to the posterior is, and what the distributions on it look like. The
 length is measured in standard deviations of the log weight,
 
     Lambda = integral over beta of sd_beta(log L),
@@ -18,11 +18,12 @@ import numpy as np
 from zhat.model.model import Model
 from zhat.results.records import Array, PathRun
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import Kernel, Tuning
-from zhat.sampling.kernels.tuning import fit_tuning, tuning_in_blocks
+from zhat.sampling.kernels._base import Kernel, TunedKernel
 from zhat.sampling.observer import Observer, RungView
-from zhat.sampling.tempering.population import Moves, run_along_path
-from zhat.sampling.tempering.schedules import ON_SUPPORT, AdaptiveESS, Schedule
+from zhat.sampling.target import Target
+from zhat.sampling.tempering.population import Population, run_along_path
+from zhat.sampling.tempering.schedules import ON_SUPPORT
+from zhat.sampling.tuning import Scale, Tuning, fit_tuning, tuning_in_blocks
 from zhat.seeding import Key
 
 # Shares of a step of the pilot's ladder at which the path is measured: finer towards its beginning, where the first step from a
@@ -40,26 +41,41 @@ class Plan:
         In the order of the walk: from 0 to 1, or from 1 to 0.
     kernels : tuple of K - 1 kernels
         One for each beta in between.
-    tuning : Tuning with leading axis K - 1
+    shapes : Tuning with leading axis K - 1, without its scale
+    scales : tuple of K - 1 scales
     n_sweeps : int
         Moves at each beta.
     """
 
     betas: Array
     kernels: tuple[Kernel, ...]
-    tuning: Tuning
+    shapes: Tuning
+    scales: tuple[Scale, ...]
     n_sweeps: int
 
     def backwards(self) -> Plan:
         """The same rungs from the other end."""
-        return Plan(self.betas[::-1], self.kernels[::-1], Tuning(*(part[::-1] for part in self.tuning)), self.n_sweeps)
+        mean, factor, inverse = (part[::-1] for part in self.shapes[:3])
+        shapes = Tuning(mean, factor, inverse, None)
+        return Plan(self.betas[::-1], self.kernels[::-1], shapes, self.scales[::-1], self.n_sweeps)
+
+    def tuning_of(self, rungs: slice) -> Tuning:
+        """The tuning of some rungs that have one kernel, with a leading axis."""
+        mean, factor, inverse = (np.ascontiguousarray(part[rungs]) for part in self.shapes[:3])
+        return Tuning(mean, factor, inverse, np.asarray(self.scales[rungs], np.float64))
+
+    def last(self, target: Target) -> TunedKernel:
+        """The kernel of the last rung in between, aimed at this target."""
+        mean, factor, inverse = (part[-1] for part in self.shapes[:3])
+        tuning = Tuning(mean, factor, inverse, np.asarray(self.scales[-1], np.float64))
+        return TunedKernel(self.kernels[-1], target, tuning)
 
 
 def untuned_plan(betas: Array, kernel: Kernel, n_sweeps: int) -> Plan:
     """A plan for a kernel that needs no tuning: no pilot has to go first."""
     n = len(betas) - 2
-    empty = Tuning(np.zeros((n, 1, 0)), np.zeros((n, 1, 0, 0)), np.zeros((n, 1, 0, 0)), np.ones(n))
-    return Plan(np.asarray(betas, np.float64), (kernel,) * n, empty, n_sweeps)
+    empty = Tuning(np.zeros((n, 1, 0)), np.zeros((n, 1, 0, 0)), np.zeros((n, 1, 0, 0)), None)
+    return Plan(np.asarray(betas, np.float64), (kernel,) * n, empty, (1.0,) * n, n_sweeps)
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,7 @@ class Station:
     mean: Array
     covariance: Array
     kernel: Kernel
-    scale: float
+    scale: Scale
 
 
 @dataclass(frozen=True)
@@ -117,9 +133,9 @@ class PathSurvey:
         near = np.where(share < 0.5, lower, upper)
         tuning = tuning_in_blocks(mean, covariance, 1.0)
         mean, factor, inverse = (np.asarray(part)[:, None] for part in tuning[:3])
-        scales = np.array([self.stations[i].scale for i in near], np.float64)
+        scales = tuple(self.stations[i].scale for i in near)
         kernels = tuple(self.stations[i].kernel for i in near)
-        return Plan(np.asarray(betas, np.float64), kernels, Tuning(mean, factor, inverse, scales), n_sweeps)
+        return Plan(np.asarray(betas, np.float64), kernels, Tuning(mean, factor, inverse, None), scales, n_sweeps)
 
     def slowness(self, n_sweeps: int) -> float:
         """By how much the lineages' memory multiplies the variance of log w: the mean of (1 + r) / (1 - r) over the path."""
@@ -130,45 +146,31 @@ class PathSurvey:
         return float(np.mean((1.0 + memory) / (1.0 - memory)))
 
 
-def pilot(
-    model: Model,
-    kernels: tuple[Kernel, ...],
-    n_particles: int,
-    moves: Moves,
-    schedule: Schedule | None,
-    key: Key,
-    loop: Loop,
-    observer: Observer | None = None,
-) -> PathSurvey:
-    """Send a small resampled population along the path (on rungs of its own, without a schedule) and draw the map.
-
-    The `observer` sees every rung.
-    """
-    seen: list[Station] = []
+def pilot(model: Model, population: Population, key: Key, loop: Loop, observer: Observer | None = None) -> PathSurvey:
+    """Survey the path by a small resampled population. The `observer` sees every rung."""
+    stations: list[Station] = []
 
     def watch(beta: float, rung: RungView, choice: Any = None, /) -> None:
         position = rung.position[-1]
-        kernel, scale = choice.kernels[choice.current], choice.scales[choice.current]
-        seen.append(_station(beta, position, np.ones(len(position)), kernel, scale))
+        stations.append(_station(beta, position, np.ones(len(position)), choice.kernel, choice.scale))
         if observer is not None:
             observer(beta, rung, choice)
 
-    steps = schedule or AdaptiveESS(0.6)
-    run = run_along_path(model, n_particles, 4, steps, kernels, moves, False, key, loop, observer=watch)
+    run = run_along_path(model, population, key, loop, observer=watch)
     if not run.complete:
         assert loop.stopped is not None
         raise loop.stopped
     final = run.final
     assert final is not None and final.log_weight is not None
-    last = seen[-1] if seen else None
-    kernel = last.kernel if last else kernels[0]
+    last = stations[-1] if stations else None
+    kernel = last.kernel if last else population.kernels[0]
     scale = last.scale if last else kernel.first_scale(model.n_dimensions)
-    seen.append(_station(1.0, final.position, np.exp(final.log_weight - final.log_weight.max()), kernel, scale))
+    stations.append(_station(1.0, final.position, np.exp(final.log_weight - final.log_weight.max()), kernel, scale))
     betas, distances = measured(run.betas, run.log_likelihood)
-    return PathSurvey(run, tuple(seen), betas, distances)
+    return PathSurvey(run, tuple(stations), betas, distances)
 
 
-def _station(beta: float, position: Array, weights: Array, kernel: Kernel, scale: float) -> Station:
+def _station(beta: float, position: Array, weights: Array, kernel: Kernel, scale: Scale) -> Station:
     usable = np.isfinite(position).all(axis=1)
     tuning = fit_tuning(position[usable], weights[usable], 1.0)
     return Station(beta, tuning.mean[0], tuning.factor[0] @ tuning.factor[0].T, kernel, scale)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -27,15 +27,6 @@ ON_SUPPORT = 1e-50
 NEAR_ENOUGH = 0.005
 # Looks at where the weights' variance says the answer is, before a bracket is drawn around it.
 QUICK_LOOKS = 3
-
-
-def tempered(log_prior: Any, log_likelihood: Any, beta: Any, xp: Any) -> Any:
-    """Log density at `beta`, up to a constant.
-
-    A point of zero likelihood has zero density at every beta (0 x -inf never arises): at beta = 0 exactly, points come
-    from the prior itself and this function is not asked.
-    """
-    return xp.where(log_likelihood == -xp.inf, -xp.inf, log_prior + beta * log_likelihood)
 
 
 class Schedule(Protocol):

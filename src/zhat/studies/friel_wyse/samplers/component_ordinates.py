@@ -1,10 +1,10 @@
-"""Chib & Jeliazkov's method with the review's one-coefficient-at-a-time walk: a product of ordinates, one a coefficient.
+"""Chib & Jeliazkov's method with the one-coefficient-at-a-time walk of Friel & Wyse (2012): an ordinate for each coefficient.
 
     posterior(theta*) = prod_j  E[ alpha(theta_j, theta_j* | ...) q(theta_j, theta_j*) ]  /  E[ alpha(theta_j*, theta_j | ...) ]
 
 The average above is over a chain in which the coefficients before j stand at theta*, the one below over proposals made along the
-next such chain, in which j stands there too (Chib & Jeliazkov 2001). The review does not say how its 200,000 samples are shared
-among these chains; here they get equal shares. One lane a run, each with its own theta*, the best of its first draws.
+next such chain, in which j stands there too (Chib & Jeliazkov 2001). The paper does not say how its 200,000 samples are shared
+among these chains; here they get equal shares. One chain a run, each with its own theta*, the best of its first draws.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ import numpy as np
 from zhat.model.model import Model
 from zhat.numerics.logspace import log_mean_exp
 from zhat.results.records import Array
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.evaluation import log_densities, state_at
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.state import State
 from zhat.seeding import Key
 from zhat.studies.friel_wyse.samplers.component_walk import ComponentWalk
-from zhat.studies.friel_wyse.samplers.long_chains import Lanes, Watch, sweeps
+from zhat.studies.friel_wyse.samplers.long_chains import Length, Watch, after, sweeps, untuned
 
 
-def ordinates_by_component(
-    model: Model, precision: float, start: Lanes, n_burn: int, n_draws: int, key: Key, loop: Loop
-) -> Array:
-    """Log evidence of every lane, from d + 1 chains of `n_draws` sweeps each."""
-    n, d = start.position.shape
+def ordinates_by_component(model: Model, precision: float, start: State, length: Length, key: Key, loop: Loop) -> Array:
+    """Log evidence of every chain, from d + 1 runs of `n_draws` sweeps each."""
+    (n, d), n_draws = start.position.shape, length.n_draws
     kernel = ComponentWalk(precision)
-    here = start.after(sweeps(model, kernel, start, n_burn, 1.0, key.child("burn").generator(), loop))
-    stars = _best(model, precision, here, n_burn, key.child("point"), loop)
+    here = after(start, sweeps(model, untuned(model, kernel), start, length.n_burn, key.child("burn").generator(), loop))
+    stars = _best(model, precision, here, length.n_burn, key.child("point"), loop)
     log_prior, log_likelihood = log_densities(model, stars, loop)
     log_ordinate = np.zeros(n)
     for j in range(d + 1):
         rng = key.child("chain", j).generator()
         held = here.position.copy()
         held[:, :j] = stars[:, :j]
-        here = Lanes.at(model, held, loop)
+        here = state_at(model, held, loop)
         if j < d:
-            here = here.after(sweeps(model, kernel, here, n_burn, 1.0, rng, loop, scale=1.0 + j))
-            parts = sweeps(model, kernel, here, n_draws, 1.0, rng, loop, scale=1.0 + j)
-            draws, density = _stacked([(part.position, part.log_prior + part.log_likelihood) for part in parts])
-            here = Lanes.at(model, draws[-1], loop)
+            moving = untuned(model, kernel, scale=1.0 + j)
+            here = after(here, sweeps(model, moving, here, length.n_burn, rng, loop))
+            states = State.joined([part.states for part in sweeps(model, moving, here, n_draws, rng, loop)])
+            draws, density = states.position, states.log_prior + states.log_likelihood
+            here = state_at(model, draws[-1], loop)
         else:  # nothing is free any more: the point itself, as often as asked
             draws = np.broadcast_to(stars, (n_draws, n, d))
             density = np.broadcast_to(log_prior + log_likelihood, (n_draws, n))
@@ -51,20 +51,17 @@ def ordinates_by_component(
     return np.asarray(log_prior + log_likelihood - log_ordinate)
 
 
-def _best(model: Model, precision: float, here: Lanes, n_draws: int, key: Key, loop: Loop) -> Array:
-    """The best of some draws of each lane."""
+def _best(model: Model, precision: float, here: State, n_draws: int, key: Key, loop: Loop) -> Array:
+    """The best of some draws of each chain."""
     watch = Watch(len(here.position), model.n_dimensions)
-    for _ in watch.seeing(sweeps(model, ComponentWalk(precision), here, n_draws, 1.0, key.generator(), loop)):
+    moving = untuned(model, ComponentWalk(precision))
+    for _ in watch.seeing(sweeps(model, moving, here, n_draws, key.generator(), loop)):
         pass
     return watch.best
 
 
-def _stacked(parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
 def _toward_point(model: Model, precision: float, draws: Array, density: Array, stars: Array, j: int, loop: Loop) -> Array:
-    """log alpha q of the step that puts coefficient j of each draw at the point: (draws, lanes)."""
+    """log alpha q of the step that puts coefficient j of each draw at the point: (draws, chains)."""
     target = draws.copy()
     target[:, :, j] = stars[:, j]
     gap = draws[:, :, j] - stars[:, j]
@@ -75,7 +72,7 @@ def _toward_point(model: Model, precision: float, draws: Array, density: Array, 
 def _away_from_point(
     model: Model, precision: float, draws: Array, density: Array, j: int, rng: np.random.Generator, loop: Loop
 ) -> Array:
-    """log alpha of a proposal of coefficient j, which stands at the point, along a chain: (draws, lanes)."""
+    """log alpha of a proposal of coefficient j, which stands at the point, along a chain: (draws, chains)."""
     target = draws.copy()
     target[:, :, j] += rng.standard_normal(draws.shape[:2]) / np.sqrt(precision)
     return np.minimum(_density(model, target, loop) - density, 0.0)

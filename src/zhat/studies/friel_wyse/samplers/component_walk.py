@@ -1,10 +1,12 @@
-"""The review's Metropolis sampler of section 4.2: one coefficient after another, steps that widen toward the prior.
+"""The Metropolis sampler of Friel & Wyse (2012), section 4.2: one coefficient after another.
 
-    theta_j' ~ N(theta_j, 1 / (beta^exponent x precision)),      precision tau_p = 2,
+    theta_j' ~ N(theta_j, 1 / (beta^exponent x precision)),      precision tau_p = 2.
 
-so that at beta = 1 the step has standard deviation 2^(-1/2), whatever the posterior's is (here about 0.12: one step in six is
-taken), and at the ladder's first rung that of the prior: exponent = log(tau / tau_p) / log(beta_1). Nothing is tuned, nothing is
-shaped by draws. One move goes once through the coefficients and so costs a likelihood for each.
+At beta = 1 the step has standard deviation 2^(-1/2), whatever the posterior's is (here about 0.12: one step in six is accepted),
+and at the ladder's first rung that of the prior: exponent = log(tau / tau_p) / log(beta_1). Nothing is tuned, nothing is shaped by
+draws. One move goes once through the coefficients and so costs a likelihood for each.
+
+Above a likelihood threshold (nested sampling) the steps are those at beta = 1.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
-from zhat.sampling.kernels._base import Info, State, Tuning, log_uniforms, no_gradient, propose
+from zhat.sampling.kernels._base import Info, log_uniforms, propose
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
+from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
@@ -42,35 +47,36 @@ class ComponentWalk:
         """There is nothing to tune."""
         return scale
 
-    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, beta: float) -> dict[str, Any]:
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, target: Any) -> dict[str, Any]:
         """A step and a uniform for every coordinate."""
         d = model.n_dimensions
         return {"step": rng.standard_normal((n_moves, d, n)), "log_uniform": log_uniforms(rng, n_moves, d, n)}
 
-    def init(self, backend: Backend, state: State, beta: Any) -> State:
-        """No gradient."""
-        return no_gradient(backend, state)
+    def init(self, backend: Backend, state: State, target: Any) -> State:
+        """Nothing to complete."""
+        return state
 
-    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, beta: Any) -> tuple[State, Info]:
+    def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
         """Once through the coordinates that are free."""
         xp = backend.xp
         n, d = state.position.shape
+        beta = target.beta if isinstance(target, Tempered) else 1.0
         size = 1.0 / xp.sqrt(beta**self.exponent * self.precision)
         held = xp.asarray(tuning.scale - 1.0).astype(int)
 
         def one(carry: Any) -> Any:
-            j, state, chance, n_bad, bad = carry
+            j, state, chance, moved, n_bad, bad = carry
             there = state.position + (size * noise["step"][j])[:, None] * (xp.arange(d) == j)
-            state, info = propose(backend, state, there, 0.0, noise["log_uniform"][j], beta)
+            state, info = propose(backend, state, there, 0.0, noise["log_uniform"][j], target)
             worse = xp.asarray(info.n_bad) > 0
-            return j + 1, state, chance + info.acceptance, n_bad + info.n_bad, xp.where(worse, info.bad_position, bad)
+            bad = xp.where(worse, info.bad_position, bad)
+            return j + 1, state, chance + info.acceptance, moved + info.accepted, n_bad + info.n_bad, bad
 
-        none = xp.asarray(0)
-        first = (held, state, xp.zeros(n), none, state.position[0])
-        _, state, chance, n_bad, bad = backend.repeat(d - held, one, first)
-        return state, Info(chance / (d - held), (d - held) * n, 0, n_bad, bad)
+        first = (held, state, xp.zeros(n), xp.zeros(n), xp.asarray(0), state.position[0])
+        _, state, chance, moved, n_bad, bad = backend.repeat(d - held, one, first)
+        return state, Info(chance / (d - held), moved / (d - held), (d - held) * n, 0, n_bad, bad)
 
 
 def exponent_for(tau: float, first_rung: float, precision: float = 2.0) -> float:
-    """The review's alpha: steps as wide as the prior at the first rung above it."""
+    """The alpha of Friel & Wyse (2012): steps as wide as the prior at the first rung above it."""
     return math.log(tau / precision) / math.log(first_rung)

@@ -1,8 +1,8 @@
-"""The review's long chains: one chain a run, all runs side by side in the lanes of one compiled sweep.
+"""The long chains of Friel & Wyse (2012): one chain a run, all runs side by side in one compiled sweep.
 
-A run of the review is one chain of hundreds of thousands of sweeps, and a table needs eighteen. A lane is such a chain: it meets
-no other, is resampled by nobody and is tuned by nothing. Sweeps go through a few thousand at a time; what a run must remember
-is added up on the way.
+A run of the paper is one chain of hundreds of thousands of sweeps, and a table needs eighteen. Chains stand side by side: none
+meets another, nothing resamples or tunes them. Sweeps are made a few hundred at a time; what a run must remember is added up on the
+way.
 """
 
 from __future__ import annotations
@@ -17,75 +17,54 @@ from zhat.numerics.logspace import log_mean_exp
 from zhat.numerics.quadrature import corrected_trapezoid, trapezoid
 from zhat.numerics.weights import Weights
 from zhat.results.records import Array
-from zhat.sampling.backend.evaluation import log_densities, prior_draws
+from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import Kernel, State
-from zhat.sampling.kernels.tuning import tuning_of
+from zhat.sampling.kernels._base import Kernel, TunedKernel
+from zhat.sampling.kernels.sweep import Swept, sweep
+from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.lineages import walk
-from zhat.sampling.tempering.path_survey import untuned_plan
-from zhat.sampling.tempering.sweep import Swept, sweep
+from zhat.sampling.tempering.path_survey import Plan
+from zhat.sampling.tuning import tuning_of
 from zhat.seeding import Key
 
 # Sweeps in one compiled call; all calls are of this size, so that one program serves.
 AT_ONCE = 250
 
 
-@dataclass(frozen=True)
-class Lanes:
-    """Where n chains stand: (n, d) positions and what is known there."""
-
-    position: Array
-    log_prior: Array
-    log_likelihood: Array
-
-    @staticmethod
-    def at(model: Model, position: Array, loop: Loop) -> Lanes:
-        """Chains at these points."""
-        return Lanes(position, *log_densities(model, position, loop))
-
-    def after(self, parts: Iterable[Swept]) -> Lanes:
-        """Where the chains stand after these sweeps, such as a burn-in."""
-        here = self
-        for part in parts:
-            here = Lanes.end_of(part)
-        return here
-
-    @staticmethod
-    def end_of(part: Swept) -> Lanes:
-        """The last of some sweeps."""
-        return Lanes(part.position[-1], part.log_prior[-1], part.log_likelihood[-1])
+def untuned(model: Model, kernel: Kernel, beta: float = 1.0, scale: float = 1.0) -> TunedKernel:
+    """A kernel that nothing tunes, at a beta; what it makes of the scale is its own affair."""
+    d = model.n_dimensions
+    return TunedKernel(kernel, Tempered(beta), tuning_of(np.zeros(d), np.eye(d), scale))
 
 
 def sweeps(
-    model: Model,
-    kernel: Kernel,
-    start: Lanes,
-    n_moves: int,
-    beta: float,
-    rng: np.random.Generator,
-    loop: Loop,
-    scale: float = 1.0,
+    model: Model, moving: TunedKernel, start: State, n_moves: int, rng: np.random.Generator, loop: Loop
 ) -> Iterator[Swept]:
     """All sweeps of a run, some at a time; the last part may be shorter."""
-    d = model.n_dimensions
-    tuning = tuning_of(np.zeros(d), np.eye(d), scale)
-    state = State(start.position, start.log_prior, start.log_likelihood, None)
-    left = n_moves
+    state, left = start, n_moves
     while left > 0:
-        part = sweep(model, kernel, state, AT_ONCE, beta, tuning, rng, loop)
-        kept = Swept(part.position[:left], part.log_prior[:left], part.log_likelihood[:left], part.acceptance)
-        state = State(kept.position[-1], kept.log_prior[-1], kept.log_likelihood[-1], None)
+        part = sweep(model, moving, state, AT_ONCE, rng, loop).first(left)
+        state = part.last
         left -= AT_ONCE
-        loop.tick(f"beta {beta:.3g}  {n_moves - max(left, 0):,} of {n_moves:,} sweeps")
-        yield kept
+        loop.tick(f"{n_moves - max(left, 0):,} of {n_moves:,} sweeps")
+        yield part
+
+
+def after(start: State, parts: Iterable[Swept]) -> State:
+    """Where the chains stand after these sweeps, such as a burn-in."""
+    state = start
+    for part in parts:
+        state = part.last
+    return state
 
 
 def harmonic_of(parts: Iterable[Swept]) -> Array:
     """Log of the harmonic mean of the likelihoods of each chain, from the parts of a run."""
     logs, n = [], 0
     for part in parts:
-        logs.append(log_mean_exp(-part.log_likelihood, axis=0) + np.log(len(part.log_likelihood)))
-        n += len(part.log_likelihood)
+        logs.append(log_mean_exp(-part.states.log_likelihood, axis=0) + np.log(part.n_moves))
+        n += part.n_moves
     return np.asarray(-(log_mean_exp(np.stack(logs), axis=0) + np.log(len(logs)) - np.log(n)))
 
 
@@ -94,7 +73,7 @@ def harmonic_of(parts: Iterable[Swept]) -> Array:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What long posterior chains leave: per lane the harmonic mean, and the best draw with its log density."""
+    """What long posterior chains leave: per chain the harmonic mean, and the best draw with its log density."""
 
     harmonic: Array
     best: Array
@@ -105,30 +84,38 @@ class Posterior:
     acceptance: float
 
 
-def posterior_lanes(
+@dataclass(frozen=True)
+class Length:
+    """How long chains run: sweeps that are thrown away, and sweeps that are kept."""
+
+    n_burn: int
+    n_draws: int
+
+
+def posterior_chains(
     model: Model,
     kernel: Kernel,
-    start: Lanes,
-    n_burn: int,
-    n_draws: int,
+    start: State,
+    length: Length,
     rng: np.random.Generator,
     loop: Loop,
     log_jacobian: Callable[[Array], Array] | None = None,
 ) -> Posterior:
-    """Run the chains, and read both estimates from the same draws, as the review did.
+    """Run the chains, and read both estimates from the same draws, as Friel & Wyse (2012) did.
 
     With `log_jacobian` (of positions) the best draw is that of the density in the parameters, not in the unconstrained vector.
     """
-    here = start.after(sweeps(model, kernel, start, n_burn, 1.0, rng, loop))
+    moving = untuned(model, kernel)
+    here = after(start, sweeps(model, moving, start, length.n_burn, rng, loop))
     watch = Watch(len(start.position), model.n_dimensions, log_jacobian)
-    harmonic = harmonic_of(watch.seeing(sweeps(model, kernel, here, n_draws, 1.0, rng, loop)))
+    harmonic = harmonic_of(watch.seeing(sweeps(model, moving, here, length.n_draws, rng, loop)))
     widths = np.asarray(np.mean(watch.spreads, axis=0))
     accepted = float(np.mean(watch.accepted))
     return Posterior(harmonic, watch.best, watch.density, widths, watch.lowest, watch.highest, accepted)
 
 
 class Watch:
-    """Looks at the parts of a run as they pass: each chain's best draw, and how far likelihoods reach."""
+    """Notes of the parts of a run as they pass: each chain's best draw, and how far likelihoods reach."""
 
     def __init__(self, n: int, d: int, log_jacobian: Callable[[Array], Array] | None = None) -> None:
         self.log_jacobian = log_jacobian
@@ -138,20 +125,21 @@ class Watch:
         self.accepted: list[float] = []
 
     def seeing(self, parts: Iterable[Swept]) -> Iterator[Swept]:
-        """The same parts, looked at."""
-        lanes = np.arange(len(self.density))
+        """The same parts, noted."""
+        chains = np.arange(len(self.density))
         for part in parts:
-            density = part.log_prior + part.log_likelihood
+            position, log_prior, log_likelihood = part.states[:3]
+            density = log_prior + log_likelihood
             if self.log_jacobian is not None:
-                density = density - self.log_jacobian(part.position)
+                density = density - self.log_jacobian(position)
             at = np.argmax(density, axis=0)
-            better = density[at, lanes] > self.density
-            self.density = np.where(better, density[at, lanes], self.density)
-            self.best = np.where(better[:, None], part.position[at, lanes], self.best)
-            self.lowest = min(self.lowest, float(part.log_likelihood.min()))
-            self.highest = max(self.highest, float(part.log_likelihood.max()))
-            self.spreads.append(part.position.std(axis=(0, 1)))
-            self.accepted.append(part.acceptance)
+            better = density[at, chains] > self.density
+            self.density = np.where(better, density[at, chains], self.density)
+            self.best = np.where(better[:, None], position[at, chains], self.best)
+            self.lowest = min(self.lowest, float(log_likelihood.min()))
+            self.highest = max(self.highest, float(log_likelihood.max()))
+            self.spreads.append(position.std(axis=(0, 1)))
+            self.accepted.append(part.acceptance.mean)
             yield part
 
 
@@ -159,8 +147,8 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """Mean and variance of the log likelihood at every rung (K + 1, n), and the integrals of each lane."""
+class PowerMeans:
+    """Mean and variance of the log likelihood at every rung (K + 1, n), and the integrals of each chain."""
 
     betas: Array
     means: Array
@@ -168,8 +156,8 @@ class Ladder:
 
     @property
     def plain(self) -> Array:
-        """The review's trapezoid, lane by lane."""
-        return np.array([trapezoid(self.betas, lane) for lane in self.means.T])
+        """The trapezoid of Friel & Wyse (2012), chain by chain."""
+        return np.array([trapezoid(self.betas, mean) for mean in self.means.T])
 
     @property
     def corrected(self) -> Array:
@@ -178,37 +166,36 @@ class Ladder:
         return np.array([corrected_trapezoid(self.betas, mean, variance) for mean, variance in pairs])
 
 
-def power_lanes(
-    model: Model,
-    kernels: Callable[[float], Kernel],
-    betas: Array,
-    n_lanes: int,
-    n_moves: int,
-    burn_share: float,
-    key: Key,
-    loop: Loop,
-) -> Ladder:
-    """One chain a lane up the ladder, each rung begun where the last ended; `burn_share` of a rung's sweeps is thrown away.
+@dataclass(frozen=True)
+class PowerLength:
+    """Rungs, chains, sweeps at each rung, and the share of these that is thrown away."""
 
-    At beta = 0 the draws are those of the prior itself.
-    """
-    n_burn = round(burn_share * n_moves)
-    n_kept = n_moves - n_burn
-    prior = prior_draws(model, n_lanes * n_kept, key.child("prior"), loop)
-    values = prior.log_likelihood.reshape(n_kept, n_lanes)
+    betas: Array
+    n_chains: int
+    n_moves: int
+    burn_share: float
+
+
+def power_chains(model: Model, kernels: Callable[[float], Kernel], length: PowerLength, key: Key, loop: Loop) -> PowerMeans:
+    """Chains along the ladder, each rung begun where the last ended. At beta = 0 the draws are those of the prior itself."""
+    n, betas = length.n_chains, length.betas
+    n_burn = round(length.burn_share * length.n_moves)
+    n_kept = length.n_moves - n_burn
+    prior = prior_draws(model, n * n_kept, key.child("prior"), loop)
+    values = prior.log_likelihood.reshape(n_kept, n)
     means, variances = [values.mean(axis=0)], [values.var(axis=0)]
-    here = Lanes(prior.position[-n_lanes:], prior.log_prior[-n_lanes:], prior.log_likelihood[-n_lanes:])
+    here = State.of_draws(prior).take(slice(-n, None))
     for i, beta in enumerate(betas[1:], start=1):
-        rng, kernel = key.child("rung", i).generator(), kernels(float(beta))
-        here = here.after(sweeps(model, kernel, here, n_burn, float(beta), rng, loop))
+        rng, moving = key.child("rung", i).generator(), untuned(model, kernels(float(beta)), float(beta))
+        here = after(here, sweeps(model, moving, here, n_burn, rng, loop))
         kept = []
-        for part in sweeps(model, kernel, here, n_kept, float(beta), rng, loop):
-            kept.append(part.log_likelihood)
-            here = Lanes.end_of(part)
+        for part in sweeps(model, moving, here, n_kept, rng, loop):
+            kept.append(part.states.log_likelihood)
+            here = part.last
         values = np.concatenate(kept)
         means.append(values.mean(axis=0))
         variances.append(values.var(axis=0))
-    return Ladder(np.asarray(betas), np.stack(means), np.stack(variances))
+    return PowerMeans(np.asarray(betas), np.stack(means), np.stack(variances))
 
 
 # -- annealed importance sampling --------------------------------------------------------------------------------------
@@ -223,12 +210,10 @@ class Annealed:
     sd_log_weight: float
 
 
-def annealed_runs(
-    model: Model, kernel: Kernel, betas: Array, n_runs: int, n_samples: int, n_sweeps: int, key: Key, loop: Loop
-) -> Annealed:
+def annealed_runs(model: Model, plan: Plan, n_runs: int, n_samples: int, key: Key, loop: Loop) -> Annealed:
     """All lineages of all runs together, `n_samples` at a time: lineages never meet, so a run is any `n_samples` of them."""
     start = prior_draws(model, n_runs * n_samples, key.child("prior"), loop)
-    run = walk(model, untuned_plan(betas, kernel, n_sweeps), start, n_samples, key.child("walk"), loop)
+    run = walk(model, plan, start, n_samples, key.child("walk"), loop)
     weights = [Weights.of(row) for row in run.log_weights.reshape(n_runs, n_samples)]
     possible = run.log_weights[run.log_weights > -np.inf]
     return Annealed(np.array([w.log_mean for w in weights]), np.array([w.log_mean_se for w in weights]), float(np.std(possible)))

@@ -1,4 +1,4 @@
-"""Laplace's formula in a model's own parameters, as the review has it; the library's method works in unconstrained coordinates.
+"""Laplace's formula in a model's own parameters, as Friel & Wyse (2012) have it; the library's method works in unconstrained coordinates.
 
 For the pine models this is no matter of taste. At a draw whose precision is a factor (1 + e) off the mode, the two curvatures of
 the line are too large by that factor each, and that of tau too small by its square: to first order their product does not change.
@@ -7,7 +7,6 @@ In the logarithm of tau it does, and Laplace at the best of a sample then scatte
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -16,6 +15,7 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array
+from zhat.sampling.backend.compiled import JaxBackend, compiled
 from zhat.sampling.backend.loop import Loop
 
 NEWTON_STEPS = 20
@@ -47,21 +47,18 @@ def newton(model: Model, start: dict[str, float], loop: Loop) -> dict[str, Array
 
 def _three(model: Model, flat: Array, loop: Loop) -> tuple[Array, Array, Array]:
     """Log of prior x likelihood, gradient and Hessian at n points."""
-    core, names = model.core, model.space.names
-
-    def build() -> Callable[..., Any]:
-        def run(points: Any, data: Any, hyper: Any) -> Any:
-            def density(vector: Any) -> Any:
-                params = {name: vector[i] for i, name in enumerate(names)}
-                log_likelihood = jnp.reshape(core.log_likelihood(params, data, hyper), ())
-                return core.space.log_prior(params, data, hyper) + log_likelihood
-
-            return jax.vmap(lambda u: (density(u), jax.grad(density)(u), jax.hessian(density)(u)))(points)
-
-        return run
-
-    with jax.enable_x64(True):
-        out = core.compiled("parameter_laplace", build)(flat, model.data, model.hyper)
+    out = compiled(model, "parameter_laplace", _derivatives, flat)
     loop.count(n_likelihood=len(flat), n_gradient=len(flat), n_hessian=len(flat))
     value, gradient, hessian = (np.asarray(part, np.float64) for part in out)
     return value, gradient, hessian
+
+
+def _derivatives(backend: JaxBackend, points: Any) -> Any:
+    core, data, hyper = backend.core, backend.data, backend.hyper
+
+    def density(vector: Any) -> Any:
+        params = {name: vector[i] for i, name in enumerate(core.space.names)}
+        log_likelihood = jnp.reshape(core.log_likelihood(params, data, hyper), ())
+        return core.space.log_prior(params, data, hyper) + log_likelihood
+
+    return jax.vmap(lambda u: (density(u), jax.grad(density)(u), jax.hessian(density)(u)))(points)

@@ -1,13 +1,14 @@
-"""New points for nested sampling in the review's way: a survivor, moved a fixed number of times above the threshold.
+"""New points for nested sampling in the way of Friel & Wyse (2012): a survivor, moved a fixed number of times above the threshold.
 
-Its sketch (section 3.5): choose a survivor at random, move it "a number of times" by Metropolis-Hastings for the prior, refusing
-what falls below the likelihood of the point that died. Neither the number nor the proposal is stated. Here:
+Their sketch (section 3.5): choose a survivor at random, move it "a number of times" by Metropolis-Hastings for the prior, refusing
+what falls below the likelihood of the point that died. Neither the number nor the proposal is stated. Here `FixedSweeps` moves by
+one of two kernels:
 
-* `ThresholdWalk`, for section 4.2: the steps that the section's other samplers take at beta = 1. At first they are too short for
+* `ComponentWalk`, for section 4.2: the steps that the section's other samplers take at beta = 1. At first they are too short for
   the prior, later too long for the region that is left.
-* `ThresholdGibbs`, for section 4.1, which used "Gibbs kernels in all of the Monte Carlo experiments": each parameter from its
-  prior conditional, refused below the threshold. Toward the end next to nothing is taken, and new points are copies of old
-  ones: the review's own guess at what went wrong ("better simulation from constrained distribution at high values").
+* `PriorGibbs`, for section 4.1, which used "Gibbs kernels in all of the Monte Carlo experiments": each parameter from its
+  prior conditional, refused below the threshold. Toward the end next to nothing is accepted, and new points are copies of old
+  ones: the paper's own guess at what went wrong ("better simulation from constrained distribution at high values").
 
 Both leave the prior above the threshold invariant, so what is wrong is only that points have not forgotten where they began.
 Compare `zhat.sampling.nested.replacement`, whose moves go on until they have.
@@ -15,168 +16,97 @@ Compare `zhat.sampling.nested.replacement`, whose moves go on until they have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
 
 from zhat.model.model import Conditional, Model
-from zhat.results.records import Array
-from zhat.sampling.backend.backend import JaxBackend, block_size, over_points
-from zhat.sampling.backend.evaluation import log_densities
+from zhat.sampling.backend.backend import Backend
+from zhat.sampling.backend.compiled import JaxBackend
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import log_uniforms, screen
-from zhat.sampling.nested.replacement import Points, Replaced, Scale
+from zhat.sampling.kernels._base import Info, Kernel, TunedKernel, screen
+from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.nested.replacement import Replaced, Vacancies
+from zhat.sampling.state import State
+from zhat.sampling.target import AboveLikelihood
+from zhat.sampling.tuning import Scale, Tuning, tuning_of
 from zhat.seeding import Key
 
 
-class ThresholdKernel(Protocol):
-    """Moves within a threshold: compiled JAX, from noise drawn beforehand."""
+@dataclass(frozen=True)
+class PriorGibbs:
+    """Each block from its conditional under the prior, refused where the target has no mass.
 
-    @property
-    def n_sweeps(self) -> int:
-        """How often every coordinate is moved."""
-        ...
+    The prior is left invariant by the draws themselves, so that the target must be the prior but for its walls: `AboveLikelihood`.
+    """
 
-    def noise(self, rng: np.random.Generator, n: int, model: Model) -> Any:
-        """All randomness of the sweeps of n points; leading axis `n_sweeps`."""
-        ...
+    conditionals: tuple[Conditional, ...] = field(repr=False)
+    needs_gradient: ClassVar[bool] = False
+    needs_tuning: ClassVar[bool] = False
+    moves_parameters: ClassVar[bool] = False
 
-    def sweep(self, backend: JaxBackend, state: tuple[Any, Any], noise: Any, threshold: Any) -> tuple[tuple[Any, Any], Any]:
-        """Every coordinate once: positions and log likelihoods, and (share taken, bad points, one of them)."""
-        ...
+    def first_scale(self, n_dimensions: int) -> float:
+        """There is nothing to scale."""
+        return 1.0
+
+    def next_scale(self, scale: float, acceptance: float) -> float:
+        """There is nothing to tune."""
+        return scale
+
+    def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, target: Any) -> dict[str, Any]:
+        """Each block's standard noise under the prior."""
+        noise = [block.noise(rng, (n_moves, n), 0.0, model.data, model.hyper) for block in self.conditionals]
+        return {str(i): one for i, one in enumerate(noise)}
+
+    def init(self, backend: Backend, state: State, target: Any) -> State:
+        """Nothing to complete."""
+        return state
+
+    def step(self, backend: Any, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
+        """Once through the blocks."""
+        assert isinstance(backend, JaxBackend)
+        xp, space, data, hyper = backend.xp, backend.core.space, backend.data, backend.hyper
+        n_bad, bad, moved = 0, state.position[0], 0.0
+        for i, block in enumerate(self.conditionals):
+
+            def drawn(u: Any, given: Any, block: Conditional = block) -> Any:
+                params, _ = space.constrain(u, data, hyper)
+                return space.unconstrain({**params, **block.draw(given, params, 0.0, data, hyper)}, data, hyper)
+
+            position = jax.vmap(drawn)(state.position, noise[str(i)])
+            log_prior, log_likelihood = backend.density(position)
+            log_likelihood, bad_here, where = screen(xp, position, log_likelihood)
+            there = State(position=position, log_prior=log_prior, log_likelihood=log_likelihood)
+            take = target.log_density(there, xp) > -xp.inf
+            state = there.chosen(take, state, xp)
+            moved = moved + take / len(self.conditionals)
+            n_bad, bad = n_bad + bad_here, xp.where(bad_here > 0, where, bad)
+        return state, Info(moved, moved, len(self.conditionals) * len(state.log_likelihood), 0, n_bad, bad)
 
 
 @dataclass(frozen=True)
-class ThresholdWalk:
-    """Steps of one coordinate at a time with variance 1 / `precision`."""
+class FixedSweeps:
+    """A replacement of nested sampling: survivors chosen at random, moved `n_sweeps` times by a kernel that nothing tunes."""
 
-    n_sweeps: int = 20
-    precision: float = 2.0
+    kernel: Kernel
+    n_sweeps: int
 
-    def first_scale(self, n_dimensions: int) -> float:
+    def first_scale(self, n_dimensions: int) -> Scale:
         """Nothing is tuned."""
         return 1.0
 
-    def noise(self, rng: np.random.Generator, n: int, model: Model) -> Any:
-        """See `ThresholdKernel`."""
-        d = model.n_dimensions
-        size = 1.0 / np.sqrt(self.precision)
-        return size * rng.standard_normal((self.n_sweeps, d, n)), log_uniforms(rng, self.n_sweeps, d, n)
-
-    def sweep(self, backend: JaxBackend, state: tuple[Any, Any], noise: Any, threshold: Any) -> tuple[tuple[Any, Any], Any]:
-        """See `ThresholdKernel`."""
-        xp = backend.xp
-
-        def one(state: Any, given: Any) -> Any:
-            position, log_likelihood = state
-            step, log_uniform, unit = given
-            there = position + step[:, None] * unit
-            # The prior at the old point is asked again: a hundredth of a likelihood, and no state to keep in step.
-            log_prior = over_points(
-                lambda u: backend.core.space.constrain(u, backend.data, backend.hyper)[1], position, backend.block
-            )
-            new_prior, new_likelihood = backend.density(there)
-            new_likelihood, n_bad, bad = screen(xp, there, new_likelihood)
-            take = (log_uniform < new_prior - log_prior) & (new_likelihood > threshold)
-            state = xp.where(take[:, None], there, position), xp.where(take, new_likelihood, log_likelihood)
-            return state, (xp.mean(take * 1.0), n_bad, bad)
-
-        steps, log_uniforms = noise
-        return backend.scan(one, state, (steps, log_uniforms, xp.eye(state[0].shape[1])))
-
-    def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: Scale, key: Key, loop: Loop
-    ) -> Replaced:
-        """See `sampling.constrained.Replacement`."""
-        return _replace(self, model, survivors, threshold, n_new, lanes, key, loop)
-
-
-@dataclass(frozen=True)
-class ThresholdGibbs:
-    """Each block from its conditional under the prior, refused below the threshold."""
-
-    conditionals: tuple[Conditional, ...]
-    n_sweeps: int = 5
-
-    def first_scale(self, n_dimensions: int) -> float:
-        """Nothing is tuned."""
-        return 1.0
-
-    def noise(self, rng: np.random.Generator, n: int, model: Model) -> Any:
-        """See `ThresholdKernel`."""
-        shape = (self.n_sweeps, n)
-        return tuple(block.noise(rng, shape, 0.0, model.data, model.hyper) for block in self.conditionals)
-
-    def sweep(self, backend: JaxBackend, state: tuple[Any, Any], noise: Any, threshold: Any) -> tuple[tuple[Any, Any], Any]:
-        """See `ThresholdKernel`."""
-        xp, core, data, hyper = backend.xp, backend.core, backend.data, backend.hyper
-        seen = []
-        for block, given in zip(self.conditionals, noise, strict=True):
-
-            def proposed(u: Any, given: Any, block: Conditional = block) -> Any:
-                params, _ = core.space.constrain(u, data, hyper)
-                return core.space.unconstrain({**params, **block.draw(given, params, 0.0, data, hyper)}, data, hyper)
-
-            position, log_likelihood = state
-            there = jax.vmap(proposed)(position, given)
-            new_likelihood, n_bad, bad = screen(xp, there, backend.density(there)[1])
-            take = new_likelihood > threshold
-            state = xp.where(take[:, None], there, position), xp.where(take, new_likelihood, log_likelihood)
-            seen.append((xp.mean(take * 1.0), n_bad, bad))
-        return state, tuple(xp.stack(part) for part in zip(*seen, strict=True))
-
-    def replace(
-        self, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, scale: Scale, key: Key, loop: Loop
-    ) -> Replaced:
-        """See `sampling.constrained.Replacement`."""
-        return _replace(self, model, survivors, threshold, n_new, lanes, key, loop)
-
-
-def _replace(
-    kernel: ThresholdKernel, model: Model, survivors: Points, threshold: float, n_new: int, lanes: int, key: Key, loop: Loop
-) -> Replaced:
-    """`n_new` survivors chosen at random and moved, `lanes` at a time so that one program serves."""
-    rng = key.generator()
-    parts, accepted = [], []
-    parent = rng.integers(0, len(survivors.log_likelihood), -(-n_new // lanes) * lanes)
-    for first in range(0, n_new, lanes):
-        start = survivors.take(parent[first : first + lanes])
-        moved, acceptance = _moved(kernel, model, start, threshold, kernel.noise(rng, lanes, model), loop)
-        parts.append(moved)
-        accepted.append(acceptance)
-    points = Points(*(np.concatenate(arrays)[:n_new] for arrays in zip(*parts, strict=True)))
-    return Replaced(points, parent[:n_new], kernel.n_sweeps, float(np.mean(accepted)), 0.0, 0.0, 1.0)
-
-
-def _moved(
-    kernel: ThresholdKernel, model: Model, start: Points, threshold: float, noise: Any, loop: Loop
-) -> tuple[Points, float]:
-    core, block = model.core, block_size(model.data_size)
-
-    def build() -> Callable[..., Any]:
-        def run(data: Any, hyper: Any, position: Any, log_likelihood: Any, threshold: Any, noise: Any) -> Any:
-            backend = JaxBackend(core, data, hyper, block)
-            state, seen = backend.scan(
-                lambda state, noise: kernel.sweep(backend, state, noise, threshold), (position, log_likelihood), noise
-            )
-            log_prior = over_points(lambda u: core.space.constrain(u, data, hyper)[1], state[0], block)
-            return state, log_prior, seen
-
-        return run
-
-    with jax.enable_x64(True):
-        compiled = core.compiled(("threshold", kernel), build)
-        args = (start.position, start.log_likelihood, np.float64(threshold), noise)
-        (position, log_likelihood), log_prior, seen = jax.tree.map(np.asarray, compiled(model.data, model.hyper, *args))
-    taken, n_bad, bad = seen
-    loop.count(n_likelihood=taken.size * len(position))
-    if n_bad.any():  # asked again on the host, the point raises in the model's own parameters
-        log_densities(model, _first_bad(n_bad, bad)[None], loop)
-    return Points(position, log_prior, log_likelihood), float(taken.mean())
-
-
-def _first_bad(n_bad: Array, bad: Array) -> Array:
-    return np.asarray(bad[np.unravel_index(int(np.argmax(n_bad > 0)), n_bad.shape)])
+    def replace(self, model: Model, vacancies: Vacancies, scale: Scale, key: Key, loop: Loop) -> Replaced:
+        """See `Replacement`; a batch at a time, so that one program serves."""
+        survivors, n_new, size = vacancies.survivors, vacancies.n_new, vacancies.batch_size
+        rng, d = key.generator(), model.n_dimensions
+        moving = TunedKernel(self.kernel, AboveLikelihood(vacancies.threshold), tuning_of(np.zeros(d), np.eye(d), 1.0))
+        parts, accepted = [], []
+        parent = rng.integers(0, len(survivors.log_likelihood), -(-n_new // size) * size)
+        for first in range(0, n_new, size):
+            part = sweep(model, moving, survivors.take(parent[first : first + size]), self.n_sweeps, rng, loop)
+            parts.append(part.last)
+            accepted.append(part.accepted.mean)
+        points = State.joined(parts).take(slice(0, n_new))
+        return Replaced(points, parent[:n_new], self.n_sweeps, float(np.mean(accepted)), 0.0, 0.0, 1.0)

@@ -16,12 +16,12 @@ from zhat import zoo
 from zhat.methods.chib import Chib
 from zhat.model.model import Model
 from zhat.run.estimate import evidence
+from zhat.sampling.backend.evaluation import state_at, unconstrained
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.conditionals import unconstrained
 from zhat.sampling.kernels.gibbs import Gibbs
 from zhat.seeding import Key
 from zhat.studies.friel_wyse.parts import Part, seed_of
-from zhat.studies.friel_wyse.samplers.long_chains import Lanes, harmonic_of, sweeps
+from zhat.studies.friel_wyse.samplers.long_chains import after, harmonic_of, sweeps, untuned
 from zhat.studies.friel_wyse.settings import Settings, TractableSettings
 from zhat.zoo.friel_wyse import TABLE_1_TAU0
 
@@ -51,10 +51,10 @@ def _harmonic(model: Model, settings: TractableSettings, key: Key, loop: Loop) -
     rng, kernel = key.generator(), Gibbs(model.conditionals)
     y, n = np.asarray(model.data), settings.n_chains
     point = {"mu": np.full(n, y.mean()), "tau": np.full(n, 1.0 / y.var())}
-    start = Lanes.at(model, unconstrained(model, point), loop)
-    here = start.after(sweeps(model, kernel, start, settings.n_burn, 1.0, rng, loop))
-    lanes = harmonic_of(sweeps(model, kernel, here, settings.n_draws, 1.0, rng, loop))
-    return np.concatenate([[-np.log(np.mean(np.exp(lanes.min() - lanes))) + lanes.min()], lanes])
+    start, moving = state_at(model, unconstrained(model, point), loop), untuned(model, kernel)
+    here = after(start, sweeps(model, moving, start, settings.n_burn, rng, loop))
+    values = harmonic_of(sweeps(model, moving, here, settings.n_draws, rng, loop))
+    return np.concatenate([[-np.log(np.mean(np.exp(values.min() - values))) + values.min()], values])
 
 
 def _chib(model: Model, key: Key, loop: Loop) -> list[float | None]:

@@ -32,16 +32,28 @@ from zhat.numerics.nested import information, log_evidence, log_volumes
 from zhat.results.records import Array
 from zhat.run.estimate import evidence
 from zhat.sampling.backend.backend import constrain_batch
-from zhat.sampling.backend.evaluation import prior_draws
+from zhat.sampling.backend.evaluation import prior_draws, state_at, unconstrained
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.conditionals import draws_given, log_conditional, log_ordinates, unconstrained
+from zhat.sampling.chains.conditionals import draws_given, log_conditional, log_ordinates
 from zhat.sampling.kernels.gibbs import Gibbs
-from zhat.sampling.nested.run import SmallContribution, run_nested
+from zhat.sampling.nested.run import LivePoints, run_nested
+from zhat.sampling.nested.stopping import SmallContribution
+from zhat.sampling.state import State
+from zhat.sampling.tempering.path_survey import untuned_plan
 from zhat.seeding import Key
 from zhat.studies.friel_wyse.parts import Part, seed_of
-from zhat.studies.friel_wyse.samplers.long_chains import Lanes, annealed_runs, posterior_lanes, power_lanes, sweeps
+from zhat.studies.friel_wyse.samplers.long_chains import (
+    Length,
+    PowerLength,
+    after,
+    annealed_runs,
+    posterior_chains,
+    power_chains,
+    sweeps,
+    untuned,
+)
 from zhat.studies.friel_wyse.samplers.parameter_laplace import laplace_at_points, newton
-from zhat.studies.friel_wyse.samplers.threshold_moves import ThresholdGibbs
+from zhat.studies.friel_wyse.samplers.threshold_moves import FixedSweeps, PriorGibbs
 from zhat.studies.friel_wyse.settings import PineSettings, Settings
 from zhat.zoo.pine import COVARIATES, GAMMA_RATE, GAMMA_SHAPE, MEAN
 
@@ -81,8 +93,8 @@ def _gibbs(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[s
     n_burn = round(settings.burn_share * settings.n_gibbs)
     kernel = Gibbs(model.conditionals)
     place = model.space.names.index("tau")
-    start, n_draws = _starts(model, settings, key, loop), settings.n_gibbs - n_burn
-    found = posterior_lanes(model, kernel, start, n_burn, n_draws, key.generator(), loop, lambda u: u[..., place])
+    start, length = _starts(model, settings, key, loop), Length(n_burn, settings.n_gibbs - n_burn)
+    found = posterior_chains(model, kernel, start, length, key.generator(), loop, lambda u: u[..., place])
     best, _ = constrain_batch(model, found.best)
     return {"harmonic": found.harmonic.tolist(), "laplace_map": laplace_at_points(model, best, loop).tolist()}
 
@@ -102,18 +114,18 @@ def _chib(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[st
     """
     intercept = model.conditionals[0]
     rng, n = key.generator(), settings.chib_draws
-    full = Gibbs(model.conditionals)
+    full = untuned(model, Gibbs(model.conditionals))
     first = _starts(model, settings, key, loop)
-    start = first.after(sweeps(model, full, first, settings.chib_burn, 1.0, rng, loop))
-    draws = np.concatenate([part.position for part in sweeps(model, full, start, n, 1.0, rng, loop)]).swapaxes(0, 1)
-    stars = {"tau": np.array([_modal_tau(model, lane, rng, loop) for lane in draws])}
+    start = after(first, sweeps(model, full, first, settings.chib_burn, rng, loop))
+    draws = np.concatenate([part.states.position for part in sweeps(model, full, start, n, rng, loop)]).swapaxes(0, 1)
+    stars = {"tau": np.array([_modal_tau(model, chain, rng, loop) for chain in draws])}
     up = _averaged(model, 2, stars["tau"], draws, loop)
 
     held, _ = constrain_batch(model, draws[:, -1])
-    line = Gibbs(model.conditionals[:2])
-    begin = Lanes.at(model, unconstrained(model, {**held, "tau": stars["tau"]}), loop)
-    reduced = np.concatenate([part.position for part in sweeps(model, line, begin, n, 1.0, rng, loop)]).swapaxes(0, 1)
-    means = [constrain_batch(model, lane.mean(axis=0)[None])[0] for lane in reduced]
+    line = untuned(model, Gibbs(model.conditionals[:2]))
+    begin = state_at(model, unconstrained(model, {**held, "tau": stars["tau"]}), loop)
+    reduced = np.concatenate([part.states.position for part in sweeps(model, line, begin, n, rng, loop)]).swapaxes(0, 1)
+    means = [constrain_batch(model, chain.mean(axis=0)[None])[0] for chain in reduced]
     stars |= {name: np.array([float(mean[name][0]) for mean in means]) for name in ("slope", "intercept")}
     up = up + _averaged(model, 1, stars["slope"], reduced, loop)
     up = up + log_conditional(model, intercept, stars)
@@ -121,60 +133,50 @@ def _chib(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[st
     return {"chib": [float(sum(pair) - ordinate) for pair, ordinate in zip(at, up, strict=True)]}
 
 
-def _modal_tau(model: Model, lane: Array, rng: np.random.Generator, loop: Loop) -> float:
+def _modal_tau(model: Model, chain: Array, rng: np.random.Generator, loop: Loop) -> float:
     """The draw of tau at which its averaged density is highest, among some."""
-    candidates = constrain_batch(model, lane[rng.choice(len(lane), N_CANDIDATES)])[0]["tau"]
-    others = lane[rng.choice(len(lane), N_HELD_AGAINST)]
+    candidates = constrain_batch(model, chain[rng.choice(len(chain), N_CANDIDATES)])[0]["tau"]
+    others = chain[rng.choice(len(chain), N_HELD_AGAINST)]
     logs = log_ordinates(model, model.conditionals[2], {"tau": candidates}, others, loop)
     return float(candidates[int(np.argmax(log_mean_exp(logs, axis=1)))])
 
 
 def _averaged(model: Model, block: int, stars: Array, draws: Array, loop: Loop) -> Array:
-    """Log of the mean conditional density of each lane's star over its own draws (lanes, n, d)."""
+    """Log of the mean conditional density of each chain's star over its own draws (chains, n, d)."""
     conditional = model.conditionals[block]
     (name,) = conditional.block
-    rows = [log_ordinates(model, conditional, {name: stars[i : i + 1]}, lane, loop) for i, lane in enumerate(draws)]
+    rows = [log_ordinates(model, conditional, {name: stars[i : i + 1]}, chain, loop) for i, chain in enumerate(draws)]
     return np.array([float(log_mean_exp(row)) for row in rows])
 
 
 def _ais(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
-    kernel = Gibbs(model.conditionals)
-    found = annealed_runs(model, kernel, _ladder(settings), settings.n_runs, settings.ais_samples, settings.ais_sweeps, key, loop)
+    plan = untuned_plan(_ladder(settings), Gibbs(model.conditionals), settings.ais_sweeps)
+    found = annealed_runs(model, plan, settings.n_runs, settings.ais_samples, key, loop)
     return {"ais": found.log_evidence.tolist(), "own_error": float(np.sqrt(np.mean(found.se**2)))}
 
 
 def _power(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
     kernel = Gibbs(model.conditionals)
-    found = power_lanes(
-        model,
-        lambda beta: kernel,
-        _ladder(settings),
-        settings.n_runs,
-        settings.rung_draws,
-        settings.burn_share,
-        key,
-        loop,
-    )
+    length = PowerLength(_ladder(settings), settings.n_runs, settings.rung_draws, settings.burn_share)
+    found = power_chains(model, lambda beta: kernel, length, key, loop)
     return {"power": found.plain.tolist(), "power_corrected": found.corrected.tolist()}
 
 
 def _nested(model: Model, settings: PineSettings, key: Key, loop: Loop) -> dict[str, Any]:
-    moves = ThresholdGibbs(model.conditionals, settings.nested_sweeps)
-    stop = SmallContribution(settings.nested_stop)
-    n = settings.nested_points
+    n, moves = settings.nested_points, FixedSweeps(PriorGibbs(model.conditionals), settings.nested_sweeps)
+    live = LivePoints(n, max(n // 20, 1), moves, SmallContribution(settings.nested_stop))
     values, nats = [], []
     for i in range(settings.n_runs):
-        run = run_nested(model, n, max(n // 20, 1), moves, stop, key.child("run", i), loop)
+        run = run_nested(model, live, key.child("run", i), loop)
         log_x = log_volumes(run.n_alive)
         values.append(log_evidence(run.log_likelihood, log_x))
         nats.append(information(run.log_likelihood, log_x))
     return {"nested": values, "information": float(np.mean(nats))}
 
 
-def _starts(model: Model, settings: PineSettings, key: Key, loop: Loop) -> Lanes:
+def _starts(model: Model, settings: PineSettings, key: Key, loop: Loop) -> State:
     """Every chain begins at a draw from the prior."""
-    draws = prior_draws(model, settings.n_runs, key.child("start"), loop)
-    return Lanes(draws.position, draws.log_prior, draws.log_likelihood)
+    return State.of_draws(prior_draws(model, settings.n_runs, key.child("start"), loop))
 
 
 def _ladder(settings: PineSettings) -> Array:

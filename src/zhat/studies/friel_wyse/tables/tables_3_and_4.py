@@ -30,16 +30,26 @@ from zhat.model.model import Model
 from zhat.numerics.nested import information, log_evidence, log_volumes
 from zhat.results.records import Array
 from zhat.run.estimate import evidence
+from zhat.sampling.backend.evaluation import state_at
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import peaks_at
-from zhat.sampling.nested.run import SmallContribution, run_nested
+from zhat.sampling.nested.run import LivePoints, run_nested
+from zhat.sampling.nested.stopping import SmallContribution
+from zhat.sampling.state import State
 from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.tempering.path_survey import untuned_plan
 from zhat.seeding import Key
 from zhat.studies.friel_wyse.parts import Part, seed_of
 from zhat.studies.friel_wyse.samplers.component_ordinates import ordinates_by_component
 from zhat.studies.friel_wyse.samplers.component_walk import ComponentWalk, exponent_for
-from zhat.studies.friel_wyse.samplers.long_chains import Lanes, annealed_runs, posterior_lanes, power_lanes
-from zhat.studies.friel_wyse.samplers.threshold_moves import ThresholdWalk
+from zhat.studies.friel_wyse.samplers.long_chains import (
+    Length,
+    PowerLength,
+    annealed_runs,
+    posterior_chains,
+    power_chains,
+)
+from zhat.studies.friel_wyse.samplers.threshold_moves import FixedSweeps
 from zhat.studies.friel_wyse.settings import PimaSettings, Settings
 from zhat.studies.friel_wyse.tables.table_2 import run_library
 from zhat.zoo.pima import MODEL_1, MODEL_2
@@ -80,15 +90,8 @@ def _laplace(model: Model, tau: float, settings: PimaSettings, key: Key, loop: L
 
 def _chain(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
     n_burn = round(settings.burn_share * settings.n_samples)
-    found = posterior_lanes(
-        model,
-        ComponentWalk(settings.precision),
-        _starts(model, settings, loop),
-        n_burn,
-        settings.n_samples,
-        key.generator(),
-        loop,
-    )
+    kernel, start, length = ComponentWalk(settings.precision), _starts(model, settings, loop), Length(n_burn, settings.n_samples)
+    found = posterior_chains(model, kernel, start, length, key.generator(), loop)
     covariances = np.stack([peak.covariance for peak in peaks_at(model, found.best, found.widths, loop)])
     return {
         "harmonic": found.harmonic.tolist(),
@@ -102,7 +105,7 @@ def _chib_jeliazkov(model: Model, tau: float, settings: PimaSettings, key: Key, 
     share = settings.n_samples // model.n_dimensions
     n_burn = round(settings.burn_share * share)
     start = _starts(model, settings, loop)
-    values = ordinates_by_component(model, settings.precision, start, n_burn, share, key, loop)
+    values = ordinates_by_component(model, settings.precision, start, Length(n_burn, share), key, loop)
     return {"chib_jeliazkov": values.tolist()}
 
 
@@ -111,7 +114,8 @@ def _power(n_rungs: int) -> Work:
         n_moves = next(moves for rungs, moves in settings.ladders if rungs == n_rungs)
         betas = _ladder(n_rungs, settings.power)
         kernel = ComponentWalk(settings.precision, exponent_for(tau, betas[1], settings.precision))
-        found = power_lanes(model, lambda beta: kernel, betas, settings.n_runs, n_moves, settings.burn_share, key, loop)
+        length = PowerLength(betas, settings.n_runs, n_moves, settings.burn_share)
+        found = power_chains(model, lambda beta: kernel, length, key, loop)
         return {"power": found.plain.tolist(), "power_corrected": found.corrected.tolist()}
 
     return run
@@ -120,18 +124,18 @@ def _power(n_rungs: int) -> Work:
 def _ais(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
     betas = _ladder(settings.ais_rungs, settings.power)
     kernel = ComponentWalk(settings.precision, exponent_for(tau, betas[1], settings.precision))
-    found = annealed_runs(model, kernel, betas, settings.n_best_of, settings.ais_samples, 1, key, loop)
+    found = annealed_runs(model, untuned_plan(betas, kernel, 1), settings.n_best_of, settings.ais_samples, key, loop)
     own = float(np.sqrt(np.mean(found.se**2)))
     return {"ais": found.log_evidence.tolist(), "own_error": own, "sd_log_weight": found.sd_log_weight}
 
 
 def _nested(which: int) -> Work:
     def run(model: Model, tau: float, settings: PimaSettings, key: Key, loop: Loop) -> dict[str, Any]:
-        moves = ThresholdWalk(settings.nested_sweeps[which], settings.precision)
-        n, stop = settings.nested_points, SmallContribution(settings.nested_stop)
+        n, moves = settings.nested_points, FixedSweeps(ComponentWalk(settings.precision), settings.nested_sweeps[which])
+        live = LivePoints(n, n // 20, moves, SmallContribution(settings.nested_stop))
         values, nats = [], []
         for i in range(settings.nested_runs):
-            run = run_nested(model, n, n // 20, moves, stop, key.child("run", i), loop)
+            run = run_nested(model, live, key.child("run", i), loop)
             log_x = log_volumes(run.n_alive)
             values.append(log_evidence(run.log_likelihood, log_x))
             nats.append(information(run.log_likelihood, log_x))
@@ -140,9 +144,9 @@ def _nested(which: int) -> Work:
     return run
 
 
-def _starts(model: Model, settings: PimaSettings, loop: Loop) -> Lanes:
+def _starts(model: Model, settings: PimaSettings, loop: Loop) -> State:
     """At zero: the burn-in takes them from there."""
-    return Lanes.at(model, np.zeros((settings.n_runs, model.n_dimensions)), loop)
+    return state_at(model, np.zeros((settings.n_runs, model.n_dimensions)), loop)
 
 
 def _ladder(n_rungs: int, power: float) -> Array:

@@ -1,13 +1,58 @@
-"""Tuning from weighted draws: where they are, how they are shaped; used by chains and populations alike."""
+"""What shapes the moves of a kernel: where the present draws are, how they are shaped, and one scale; learnt from weighted draws."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zhat.results.records import Array
-from zhat.sampling.kernels._base import Tuning
+
+# Degrees of freedom of the Student t that stands for the draws: tails heavy enough for most posteriors.
+FRAME_DEGREES = 5
+# One number to tune, or one for each kind of move that a kernel makes.
+Scale = float | Array
+
+
+class Tuning(NamedTuple):
+    """What the present draws look like: mean, Cholesky factor and its inverse; and the scale of the kernel.
+
+    The points of a batch stand in equal blocks (islands), and each block has a mean and factor of its own: leading axis K.
+    """
+
+    mean: Any  # (K, d)
+    factor: Any  # (K, d, d)
+    inverse: Any  # (K, d, d)
+    scale: Any
+
+    def whiten(self, position: Any) -> Any:
+        """Coordinates in which each block's draws have mean zero and unit covariance."""
+        k, d = self.mean.shape
+        centred = position.reshape(k, -1, d) - self.mean[:, None, :]
+        return (centred @ self.inverse.swapaxes(1, 2)).reshape(-1, d)
+
+    def shape(self, z: Any) -> Any:
+        """White steps in the shape of each block's draws; the inverse of `whiten` but for the mean."""
+        k, d = self.mean.shape
+        return (z.reshape(k, -1, d) @ self.factor.swapaxes(1, 2)).reshape(-1, d)
+
+    def place(self, z: Any) -> Any:
+        """The points whose white coordinates are z."""
+        k, d = self.mean.shape
+        return (self.shape(z).reshape(k, -1, d) + self.mean[:, None, :]).reshape(-1, d)
+
+    def log_frame(self, position: Any, xp: Any) -> Any:
+        """The log density, up to a constant, of a Student t with this mean and shape, each point under its block's."""
+        k, d = self.mean.shape
+        white = self.whiten(position)
+        radius = xp.einsum("ij,ij->i", white, white).reshape(k, -1)
+        size = xp.sum(xp.log(xp.diagonal(self.factor, axis1=1, axis2=2)), axis=1)
+        return (-0.5 * (FRAME_DEGREES + d) * xp.log1p(radius / FRAME_DEGREES) - size[:, None]).reshape(-1)
+
+    def pull(self, gradient: Any) -> Any:
+        """Gradients with respect to the white coordinates."""
+        k, d = self.mean.shape
+        return (gradient.reshape(k, -1, d) @ self.factor).reshape(-1, d)
 
 
 def fit_tuning(position: Array, weights: Array, scale: float) -> Tuning:

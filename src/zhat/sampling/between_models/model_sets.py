@@ -1,12 +1,12 @@
-"""Points that stand in different models, moved together: each lane has the name of its model and a vector of the largest size.
+"""Several models as one: points that stand in different models, each with the index of its model and a vector of the largest size.
 
 A model of fewer coordinates than the widest is given the missing ones with a standard normal law of their own. They belong to
 nothing, change no evidence, and make a jump between models of different size a move between vectors of one length with
 Jacobian one (the saturated space of Carlin & Chib 1995 and Brooks, Giudici & Roberts 2003). A family of subsets is in that form
 already: an excluded coefficient keeps its prior.
 
-Lanes of a family, and of a list of models that can be traced, are evaluated inside one compiled function. A list with a black box
-in it is evaluated from NumPy, model by model, by the same lines of the sampler.
+The points of a family, and of a list of models that can be traced, are evaluated inside one compiled function. A list with a black
+box in it is evaluated from NumPy, model by model, by the same lines of the sampler.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -22,15 +22,16 @@ import numpy as np
 
 from zhat.model.model import Core, Model
 from zhat.results.records import Array
-from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.backend import log_prior_at
 from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.state import State
 
-# Up to so many models it costs less to evaluate all lanes in each and to choose, than lane after lane in its own.
+# Up to so many models it costs less to evaluate all points in each and to choose, than point after point in its own.
 TOGETHER = 4
 
 
-class Lanes(Protocol):
+class ModelSet(Protocol):
     """Several models as one: density of a batch of points, each in the model that its index names."""
 
     @property
@@ -60,7 +61,7 @@ class Lanes(Protocol):
 
     @property
     def core(self) -> Core:
-        """Whoever keeps the compiled functions."""
+        """The core that keeps the compiled functions."""
         ...
 
     @property
@@ -69,7 +70,7 @@ class Lanes(Protocol):
         ...
 
     def density(self, arguments: Any, index: Any, position: Any, likelihood: bool) -> tuple[Any, Any]:
-        """Log prior (with that of the spare coordinates) and log likelihood (zero when switched off) of every lane."""
+        """Log prior (with that of the spare coordinates) and log likelihood (zero when switched off) of every point."""
         ...
 
     def model(self, k: int) -> Model:
@@ -78,7 +79,7 @@ class Lanes(Protocol):
 
 
 @dataclass(frozen=True)
-class ListLanes:
+class ListedModels:
     """Models that have nothing in common."""
 
     models: tuple[Model, ...]
@@ -86,56 +87,56 @@ class ListLanes:
 
     @property
     def n_models(self) -> int:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return len(self.models)
 
     @cached_property
     def sizes(self) -> Array:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return np.array([model.n_dimensions for model in self.models], np.float64)
 
     @property
     def widest(self) -> Model:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return max(self.models, key=lambda model: model.n_dimensions)
 
     @property
     def traced(self) -> bool:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return not any(model.is_black_box for model in self.models)
 
     @property
     def arguments(self) -> Any:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return tuple((model.data, model.hyper) for model in self.models) if self.traced else ()
 
     @property
     def core(self) -> Core:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return self.models[0].core
 
     @property
     def identity(self) -> Hashable:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return tuple(model.core for model in self.models)
 
     def model(self, k: int) -> Model:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return self.models[k]
 
     def density(self, arguments: Any, index: Any, position: Any, likelihood: bool) -> tuple[Any, Any]:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         if not self.traced:
             return self._by_hand(index, position, likelihood)
         branches = [_alone(model.core, given) for model, given in zip(self.models, arguments, strict=True)]
         if self.n_models <= TOGETHER:
-            found = [jax.vmap(branch)(position) for branch in branches]
-            log_prior, log_likelihood = found[0]
+            densities = [jax.vmap(branch)(position) for branch in branches]
+            log_prior, log_likelihood = densities[0]
             for k in range(1, self.n_models):
-                log_prior = jnp.where(index == k, found[k][0], log_prior)
-                log_likelihood = jnp.where(index == k, found[k][1], log_likelihood)
+                log_prior = jnp.where(index == k, densities[k][0], log_prior)
+                log_likelihood = jnp.where(index == k, densities[k][1], log_likelihood)
         else:
-            log_prior, log_likelihood = jax.lax.map(lambda lane: jax.lax.switch(lane[0], branches, lane[1]), (index, position))
+            log_prior, log_likelihood = jax.lax.map(lambda one: jax.lax.switch(one[0], branches, one[1]), (index, position))
         return log_prior, log_likelihood if likelihood else jnp.zeros_like(log_likelihood)
 
     def _by_hand(self, index: Array, position: Array, likelihood: bool) -> tuple[Array, Array]:
@@ -146,14 +147,13 @@ class ListLanes:
             if likelihood:
                 log_prior[here], log_likelihood[here] = log_densities(model, points, self.loop)
             else:
-                found = constrain_batch(model, points)[1]
-                log_prior[here] = np.where(np.isfinite(found), found, -np.inf)
+                log_prior[here] = log_prior_at(model, points)
             log_prior[here] += _spare(position[here, model.n_dimensions :], np)
         return log_prior, log_likelihood
 
 
 @dataclass(frozen=True)
-class FamilyLanes:
+class ModelFamily:
     """Variants of one model whose data differ in one array, such as the masks of `Subsets`."""
 
     base: Model
@@ -162,46 +162,46 @@ class FamilyLanes:
 
     @property
     def n_models(self) -> int:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return len(self.variants)
 
     @cached_property
     def sizes(self) -> Array:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return np.full(self.n_models, float(self.base.n_dimensions))
 
     @property
     def widest(self) -> Model:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return self.base
 
     @property
     def traced(self) -> bool:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return True
 
     @property
     def arguments(self) -> Any:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return self.variants, self.base.data, self.base.hyper
 
     @property
     def core(self) -> Core:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return self.base.core
 
     @property
     def identity(self) -> Hashable:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         return ("family", self.name)
 
     def model(self, k: int) -> Model:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         data = {**self.base.data, self.name: self.variants[k]}
         return self.base.with_data(data, name=f"{self.base.name} with {self.name} {self.variants[k]}", data_id=self.base.data_id)
 
     def density(self, arguments: Any, index: Any, position: Any, likelihood: bool) -> tuple[Any, Any]:
-        """See `Lanes`."""
+        """See `ModelSet`."""
         variants, data, hyper = arguments
 
         def one(k: Any, u: Any) -> Any:
@@ -211,32 +211,53 @@ class FamilyLanes:
         return log_prior, log_likelihood if likelihood else jnp.zeros_like(log_likelihood)
 
 
+class BoundModels(NamedTuple):
+    """A set of models with its data, inside compiled code or in NumPy, with the likelihood or without."""
+
+    models: ModelSet
+    arguments: Any
+    likelihood: bool
+    xp: Any
+
+    def density(self, index: Any, position: Any) -> tuple[Any, Any]:
+        """Log prior and log likelihood of every point in the model that its index names."""
+        return self.models.density(self.arguments, index, position, self.likelihood)
+
+    def backend(self, index: Any) -> ModelSetBackend:
+        """The backend of a kernel that moves points within these models."""
+        return ModelSetBackend(self.xp, lambda position: self.density(index, position))
+
+
 @dataclass(frozen=True)
 class ModelSetBackend:
-    """What a kernel sees of lanes: a `World` whose density knows where each point stands."""
+    """What a kernel sees of a model set: a `Backend` whose density knows in which model each point stands."""
 
     xp: Any
     density_at: Callable[[Any], tuple[Any, Any]]
 
     def density(self, position: Any, active: Any = None) -> tuple[Any, Any]:
-        """See `World`."""
+        """See `Backend`."""
         return self.density_at(position)
 
-    def gradient(self, position: Any, beta: Any) -> tuple[Any, Any, Any]:
-        """Lanes move without gradients; the door refuses kernels that need them."""
-        raise TypeError("lanes have no gradient")
+    def gradient(self, position: Any, target: Any) -> State:
+        """Chains between models move without gradients; `jump` refuses kernels that need them."""
+        raise TypeError("a set of models has no gradient")
+
+    def put(self, array: Any, index: Any, values: Any) -> Any:
+        """Kernels that are allowed here keep no arrays."""
+        raise TypeError("kernels of a set of models do not loop inside a move")
 
     def scan(self, step: Callable[..., Any], carry: Any, xs: Any) -> tuple[Any, Any]:
-        """Kernels without gradients do not loop."""
-        raise TypeError("lanes do not loop inside a move")
+        """Kernels that are allowed here do not loop."""
+        raise TypeError("kernels of a set of models do not loop inside a move")
 
     def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], carry: Any) -> Any:
-        """Kernels without gradients do not loop."""
-        raise TypeError("lanes do not loop inside a move")
+        """Kernels that are allowed here do not loop."""
+        raise TypeError("kernels of a set of models do not loop inside a move")
 
     def repeat(self, n: Any, body: Callable[[Any], Any], carry: Any) -> Any:
-        """Kernels without gradients do not loop."""
-        raise TypeError("lanes do not loop inside a move")
+        """Kernels that are allowed here do not loop."""
+        raise TypeError("kernels of a set of models do not loop inside a move")
 
 
 def _alone(core: Core, given: tuple[Any, Any]) -> Callable[[Any], Any]:

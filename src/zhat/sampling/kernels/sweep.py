@@ -1,0 +1,131 @@
+"""Several moves of a batch of points in one compiled call: the inner loop of chains, populations and live points."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from zhat.model.model import Model
+from zhat.results.records import Array
+from zhat.sampling.backend.backend import Backend, log_prior_at, run
+from zhat.sampling.backend.compiled import parameters_at, positions_of
+from zhat.sampling.backend.evaluation import reevaluate
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.kernels._base import Kernel, PacedKernel, TunedKernel
+from zhat.sampling.state import State
+
+
+class Rate(NamedTuple):
+    """The mean of a rate over some moves, and that of each move.
+
+    The mean is summed by compiled code: a scale that differs in its last digit would lead Hamiltonian trajectories on a rough target
+    elsewhere.
+    """
+
+    mean: float
+    each: Array
+
+    def for_scale(self, scale: Any) -> Any:
+        """What a kernel's `next_scale` takes: the mean, or all where the scale is several numbers."""
+        return self.mean if np.ndim(scale) == 0 else self.each
+
+
+class Swept(NamedTuple):
+    """States after each of m moves of n points (leading axes m, n), and how the moves went.
+
+    `acceptance` is the mean probability of acceptance, `accepted` the mean of the moves accepted for each point proposed.
+    """
+
+    states: State
+    acceptance: Rate
+    accepted: Rate
+
+    @property
+    def last(self) -> State:
+        """Where the points stand now."""
+        return self.states.take(-1)
+
+    @property
+    def n_moves(self) -> int:
+        """How often every point moved."""
+        return len(self.states.log_likelihood)
+
+    def first(self, n_moves: int) -> Swept:
+        """The states of the first of the moves, with the rates of all."""
+        return self._replace(states=self.states.take(slice(0, n_moves)))
+
+
+def sweep(
+    model: Model,
+    moving: TunedKernel,
+    start: State,
+    n_moves: int,
+    rng: np.random.Generator,
+    loop: Loop,
+    priors: bool = True,
+) -> Swept:
+    """Move every point `n_moves` times and keep every state.
+
+    Compiled once for a model, a kernel, a kind of target and a number of moves and of points; all else is an argument. Sweeps that
+    read no prior can do without its values, which would take as long as the sweeps: without `priors` their `log_prior` is None.
+    """
+    kernel = moving.kernel
+    priors = priors or not kernel.moves_parameters
+    noise = kernel.noise(rng, n_moves, len(start.log_likelihood), model, moving.target)
+    log_prior, tuning = start.log_prior, moving.tuning
+    if kernel.moves_parameters:
+        log_prior, tuning = None, None  # every array that is handed over costs its time, read or not
+    elif log_prior is None:
+        log_prior = log_prior_at(model, start.position)
+    state = State(position=start.position, log_prior=log_prior, log_likelihood=start.log_likelihood)
+    target = jax.tree.map(_as_float, moving.target)
+
+    def body(backend: Backend, *args: Any) -> Any:
+        return _moves(backend, kernel, priors, *args)
+
+    purpose = ("sweep", kernel, type(moving.target).__name__, priors)
+    states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, state, noise, tuning, target)
+    counted = np.asarray(counted)
+    acceptance, accepted, n_likelihood, n_gradient, n_bad = counted[:5].tolist()
+    each = counted[5:].reshape(2, -1)
+    states = State(*(None if part is None else np.asarray(part) for part in states))
+    if kernel.moves_parameters:
+        states = states._replace(position=states.position.swapaxes(1, 2))
+    if not model.is_black_box:  # a black box counts its own calls
+        loop.count(n_likelihood=int(n_likelihood), n_gradient=int(n_gradient))
+    if n_bad:
+        reevaluate(model, bad_at_move, bad_position, loop)
+    return Swept(states, Rate(acceptance, each[0]), Rate(accepted, each[1]))
+
+
+def _as_float(value: Any) -> Any:
+    return value if isinstance(value, np.ndarray) else np.float64(value)
+
+
+def _moves(backend: Backend, kernel: Kernel, priors: bool, state: State, noise: Any, tuning: Any, target: Any) -> Any:
+    xp = backend.xp
+    if kernel.moves_parameters:
+        state = state._replace(position=parameters_at(backend, state.position))
+    state = kernel.init(backend, state, target)
+
+    def one(state: State, noise: Any) -> Any:
+        state, info = kernel.step(backend, state, noise, tuning, target)
+        position, log_prior, bad = state.position, state.log_prior, info.bad_position
+        if kernel.moves_parameters:
+            (position, log_prior), (bad, _) = positions_of(backend, position), positions_of(backend, bad)
+        kept = State(position=position, log_prior=log_prior if priors else None, log_likelihood=state.log_likelihood)
+        counted = [xp.asarray(part) for part in (info.n_likelihood, info.n_gradient, info.n_bad)]
+        return state, (kept, xp.mean(info.acceptance), xp.mean(info.accepted), *counted, bad)
+
+    if isinstance(kernel, PacedKernel):
+        states, info = kernel.steps(backend, state, noise, tuning, target)
+        acceptance, accepted = xp.mean(info.acceptance, axis=1), xp.mean(info.accepted, axis=1)
+        n_likelihood, n_gradient, n_bad, bad = info[2:]
+    else:
+        states, acceptance, accepted, n_likelihood, n_gradient, n_bad, bad = backend.scan(one, state, noise)[1]
+    # Summed here and in one array: on the host, between compiled calls, every small thing takes as long as a dozen likelihoods.
+    sums = [1.0 * xp.sum(number) for number in (n_likelihood, n_gradient, n_bad)]
+    counted = xp.concatenate([xp.stack([xp.mean(acceptance), xp.mean(accepted), *sums]), acceptance, accepted])
+    return states, counted, (n_bad, bad)

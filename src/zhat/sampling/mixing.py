@@ -1,0 +1,122 @@
+"""How long points move before they have forgotten where they started: the one place that decides it.
+
+Points that all move have forgotten their start when the correlation between start and present, over every coordinate and a summary
+of the likelihood, is below a limit. Points in separate modes never forget which one they are in: when the likelihood has been
+forgotten and the last few calls hardly changed what is left of the rest, more moves would not either. (Which mode a point is in
+then stays with its descendants, and the genealogical standard error includes that.)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from zhat.errors import BadInput
+from zhat.results.records import Array
+from zhat.sampling.tuning import Tuning
+
+# A call that leaves more than this part of what earlier calls left has changed hardly anything.
+HARDLY = 0.9
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How long to move: `at_once` moves a call, until the correlation left is below `correlation`, `at_most` in all."""
+
+    correlation: float = 0.2
+    at_once: int = 4
+    at_most: int = 40
+
+    def __post_init__(self) -> None:
+        """Check the three numbers."""
+        if not 0.0 < self.correlation < 1.0:
+            raise BadInput(f"Moves(correlation={self.correlation}): give a correlation between 0 and 1.")
+        if self.at_once < 1 or self.at_most < self.at_once:
+            raise BadInput(f"Moves(at_once={self.at_once}, at_most={self.at_most}): needs 1 <= at_once <= at_most.")
+
+
+@dataclass(frozen=True)
+class Stalling:
+    """After how many calls without a change more moves are taken to be useless: `calls`, and `moves` if these are more."""
+
+    calls: int
+    moves: float
+
+    def back(self, at_once: int) -> int:
+        """How many calls back to compare with."""
+        return 1 + max(self.calls, math.ceil(self.moves / at_once))
+
+
+# Rungs of a tempered path lie close together: eight moves without a change are enough.
+BETWEEN_RUNGS = Stalling(calls=0, moves=8)
+
+
+def within_threshold(n_dimensions: int) -> Stalling:
+    """For moves above a likelihood threshold: three calls, and in many dimensions a move for every two of them.
+
+    In a hundred dimensions points forget so slowly there that sixteen moves change little (taken for separate modes, that was
+    worth two nats).
+    """
+    return Stalling(calls=3, moves=0.5 * n_dimensions)
+
+
+class Centred(NamedTuple):
+    """White coordinates of some points and a summary of their likelihoods, (n, d + 1), less their means; root sums of squares."""
+
+    values: Array
+    size: Array
+
+
+def centred(tuning: Tuning, position: Array, summary: Array, n_most: int | None = None) -> Centred:
+    """Points as `correlations` compares them: at most `n_most` of them, as many from each block of the tuning."""
+    k, d = tuning.mean.shape
+    some = len(summary) // k if n_most is None else min(-(-n_most // k), len(summary) // k)
+    values = np.empty((k, some, d + 1))
+    with np.errstate(over="ignore", invalid="ignore"):  # a log likelihood of -1e300 for zero: correlated with nothing
+        values[..., :d] = tuning.whiten(position.reshape(k, -1, d)[:, :some]).reshape(k, some, d)
+        values[..., d] = summary.reshape(k, -1)[:, :some]
+        values = values.reshape(-1, d + 1)
+        total = np.ones(len(values)) @ values  # a fraction of the time of a sum over the first axis
+        if not np.isfinite(total).all():  # conditionals may draw what underflows
+            values = np.where(np.isfinite(values), values, 0.0)
+            total = values.sum(axis=0)
+        values -= total / len(values)
+        size = np.sqrt(np.einsum("ij,ij->j", values, values))
+    return Centred(values, np.where(np.isfinite(size), size, 0.0))
+
+
+def correlations(before: Centred, after: Centred) -> tuple[float, float]:
+    """Correlations between the points' start and now: the largest of all, and that of the likelihood's summary."""
+    product = np.einsum("ij,ij->j", before.values, after.values)
+    # What is constant has nothing to remember.
+    varies = (before.size > 1e-12) & (after.size > 1e-12)
+    correlation = np.divide(product, before.size * after.size, out=np.zeros_like(product), where=varies)
+    return float(correlation.max()), float(max(correlation[-1], 0.0))
+
+
+def forgotten(left: list[float], memory: float, moves: Moves, stalling: Stalling) -> bool:
+    """Whether points have moved enough: nothing is left of the start, or nothing that more moves would take.
+
+    `left` is the largest correlation left after each call, `memory` that of the likelihood after the last one.
+    """
+    if not left:
+        return False
+    if left[-1] <= moves.correlation:
+        return True
+    back = stalling.back(moves.at_once)
+    return memory <= moves.correlation and len(left) > back and left[-1] > HARDLY * left[-back]
+
+
+def ranks(values: Array) -> Array:
+    """Places in order of size; equal values share the mean of theirs."""
+    order = np.argsort(values)
+    rank = np.empty(len(values))
+    rank[order] = np.arange(len(values))
+    ordered = values[order]
+    if (ordered[1:] > ordered[:-1]).all():
+        return rank
+    twice = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") - 1
+    return np.asarray(0.5 * twice, dtype=np.float64)

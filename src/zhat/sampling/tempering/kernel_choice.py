@@ -1,0 +1,60 @@
+"""Which of several kernels moves a rung: the one that forgets fastest for its cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from zhat.sampling.kernels._base import Kernel
+from zhat.sampling.tuning import Scale
+
+# Rungs after which a kernel that was not in use is tried again, its scale having had no chance to be tuned meanwhile.
+STALE = 8
+
+
+@dataclass
+class KernelChoice:
+    """The kernels of a run, their tuned scales, and how fast each forgets for its cost."""
+
+    kernels: tuple[Kernel, ...]
+    scales: list[Scale]
+    current: int = 0
+    rung: int = 0
+    # The part of a kernel's first scale that local moves of stragglers have.
+    local_part: float = 0.5
+    efficiency: dict[int, float] = field(default_factory=dict)
+    measured_at: dict[int, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(kernels: tuple[Kernel, ...], n_dimensions: int) -> KernelChoice:
+        """The kernels at their first scales."""
+        return KernelChoice(kernels, [kernel.first_scale(n_dimensions) for kernel in kernels])
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel in use."""
+        return self.kernels[self.current]
+
+    @property
+    def scale(self) -> Scale:
+        """Its scale."""
+        return self.scales[self.current]
+
+    @property
+    def for_local_moves(self) -> Kernel:
+        """The kernel of local moves: the first one without gradients, because many short leaps make an expensive trajectory."""
+        fitted = [kernel for kernel in self.kernels if kernel.needs_tuning]
+        return next((kernel for kernel in fitted if not kernel.needs_gradient), fitted[0] if fitted else self.kernels[0])
+
+    def measure(self, efficiency: float) -> None:
+        """Take in what the current kernel just did, together with what it did before."""
+        known = self.efficiency.get(self.current, efficiency)
+        self.efficiency[self.current] = 0.5 * (known + efficiency)
+        self.measured_at[self.current] = self.rung
+
+    def reconsider(self) -> None:
+        """Try a kernel not tried for `STALE` rungs, or else take the one that forgets fastest for its cost."""
+        others = [i for i in range(len(self.kernels)) if self.rung - self.measured_at.get(i, -STALE) >= STALE]
+        if others:
+            self.current = others[0]
+        else:
+            self.current = max(self.efficiency, key=lambda i: self.efficiency[i])

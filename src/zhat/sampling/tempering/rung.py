@@ -1,0 +1,67 @@
+"""A rung of a tempered path after its moves: what populations and chains leave there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zhat.results.records import Array, Draws, PathRun
+from zhat.sampling.state import State
+from zhat.sampling.tuning import Tuning
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """m states of each of n particles or chains, which stand in equal blocks, one an island; and how the moves went."""
+
+    states: State  # (m, n, d) positions; the log prior is None if no kernel read it
+    ancestors: IntArray  # (n,)
+    idleness: Array  # (n,): how improbable it is, as -log, that a particle has stood still so long
+    acceptance: float = 1.0
+    correlation: float = 0.0
+    memory: float = 0.0
+    n_moves: int = 0
+    unmoved: float = 0.0  # the share of particles that even local moves did not move
+    tuning: Tuning | None = None  # what shaped the moves
+
+    @property
+    def position(self) -> Array:
+        """See `Observer`."""
+        return np.asarray(self.states.position)
+
+    @property
+    def log_prior(self) -> Array | None:
+        """See `Observer`."""
+        return None if self.states.log_prior is None else np.asarray(self.states.log_prior)
+
+    @property
+    def log_likelihood(self) -> Array:
+        """See `Observer`."""
+        return np.asarray(self.states.log_likelihood)
+
+    def without_points(self) -> Rung:
+        """Only the last rung's points are kept: those of a hundred rungs in a hundred dimensions would be a gigabyte."""
+        states = State(position=np.empty(0), log_prior=None, log_likelihood=self.log_likelihood)
+        return replace(self, states=states, tuning=None)
+
+
+def path_run(betas: list[float], rungs: list[Rung], n_islands: int, resampled: bool, settled: bool, final: Draws) -> PathRun:
+    """The record of a run along the path."""
+    return PathRun(
+        betas=np.asarray(betas),
+        log_likelihood=tuple(rung.log_likelihood for rung in rungs),
+        ancestors=tuple(rung.ancestors for rung in rungs),
+        n_islands=n_islands,
+        acceptance=np.asarray([rung.acceptance for rung in rungs]),
+        correlation=np.asarray([rung.correlation for rung in rungs]),
+        memory=np.asarray([rung.memory for rung in rungs]),
+        n_moves=np.asarray([rung.n_moves for rung in rungs], dtype=np.int64),
+        resampled=resampled,
+        settled=settled,
+        final=final,
+        idle=np.asarray([rung.unmoved for rung in rungs]),
+    )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 
-import pytest
 from rooms.measure import (
     CHECK,
     MOST_PARAMETERS,
@@ -25,12 +24,10 @@ MOST_FILES = 14
 COLLECTIONS = {"methods", "report/pictures", "cli/commands", "sampling/kernels"}
 MOST_WITH_MANY_PARAMETERS = 12
 MOST_PARAMETERS_AT_ALL = 12
-LONGEST = 95
+LONGEST = 100  # the longest are public functions, half of them documentation
 
 # While the lanes of the rebuild are at work. To be emptied.
 TEMPORARY_MANY_PARAMETERS = 36 - MOST_WITH_MANY_PARAMETERS
-TEMPORARY_VERDICTS = {"sampling/chains/conditionals", "sampling/chains/ordinates"}
-TEMPORARY_NUMBERS = True
 
 
 def test_rooms_are_small():
@@ -53,11 +50,10 @@ def test_functions_are_short():
 
 
 def test_samplers_know_no_verdicts():
-    found = [line for line in verdicts_in_sampling(SOURCE) if line.partition(":")[0] not in TEMPORARY_VERDICTS]
+    found = verdicts_in_sampling(SOURCE)
     assert not found, f"samplers leave records; verdicts are made above them: {found}"
 
 
-@pytest.mark.skipif(TEMPORARY_NUMBERS, reason="the numbers are being brought together")
 def test_the_numbers_of_the_missed_mass_check_stand_in_one_place():
     elsewhere = {module: n for module, n in check_numbers(SOURCE).items() if module != "missed_mass/effort"}
     assert not elsewhere, f"numbers of the check outside missed_mass/effort.py: {elsewhere}"

@@ -14,20 +14,32 @@ SOURCE = TESTS.parent / "src" / "zhat"
 # Why a module has no test file of its own, and where its lines are tested.
 WITHOUT = {
     "only data, names or types": """
-        __main__ cli/__main__ plots sampling/observer studies/friel_wyse/published studies/friel_wyse/settings
-        sampling/tempering/ladder_settings
+        __main__ cli/__main__ cli/exits missed_mass/witnesses sampling/observer studies/friel_wyse/published
+        studies/friel_wyse/settings sampling/tempering/ladder_settings
+    """,
+    "public names, each checked by tests/test_public_surface.py": """
+        kernels plots proposals schedules settings types
+    """,
+    "parsing that every command shares, tested with the commands: tests/cli/commands/test_estimate.py": """
+        cli/finding
+    """,
+    "commands that print what a study returns: tests/studies/test_studies.py, tests/studies/friel_wyse/test_study.py": """
+        cli/commands/reproduce cli/commands/study
+    """,
+    "what `zhat demo` prints: tests/cli/commands/test_demo.py": """
+        studies/demo
     """,
     "a method whose whole is tested by tests/contract/test_contract.py, and whose parts are tested in their rooms": """
-        methods/_base methods/importance methods/laplace
+        methods/_base methods/_learning methods/importance methods/laplace
     """,
     "the two methods on a ladder share their tests: tests/methods/test_on_ladder.py": """
         methods/power_posterior methods/stepping_stone
     """,
     "the check for missed mass is tested as a whole, by what it says of answers: tests/missed_mass/test_look.py": """
-        missed_mass/coverage_check missed_mass/mode_check missed_mass/witnesses methods/_learning
+        missed_mass/coverage_check missed_mass/mode_check missed_mass/other_peaks
     """,
-    "part of Model, and tested through it: tests/model/test_model_ways_in.py, tests/bad_input/test_prior_and_data.py": """
-        model/data model/model model/values
+    "part of Model, and tested through it: tests/model/test_model.py, tests/bad_input/test_prior_and_data.py": """
+        model/data model/tracing model/values
     """,
     "error estimates of series are tested with the other uncertainties: tests/numerics/test_uncertainty.py": """
         numerics/series
@@ -56,7 +68,7 @@ WITHOUT = {
         spaces/jump_result spaces/jump_verdict spaces/pilots
     """,
     "families of subsets, tested against exact answers: tests/spaces/test_subsets.py, tests/spaces/test_search.py": """
-        missed_mass/other_peaks sampling/importance/families spaces/one_peak spaces/subset_results spaces/walks
+        sampling/importance/families spaces/one_peak spaces/subset_results spaces/walks
     """,
     "chains and ordinates, tested through the methods that read them: tests/methods/test_chib.py, tests/methods/test_chib_jeliazkov.py": """
         sampling/chains/conditionals sampling/chains/ordinates sampling/chains/posterior sampling/chains/transitions
@@ -70,8 +82,8 @@ WITHOUT = {
         sampling/nested/moves sampling/nested/run verdicts/nested
     """,
     "tempered runs, tested through the methods that read them: tests/methods/test_smc.py, tests/methods/test_on_ladder.py": """
-        sampling/tempering/ladder sampling/tempering/population sampling/tempering/sweep verdicts/population verdicts/tempered
-        verdicts/weights
+        sampling/tempering/ladder sampling/tempering/population sampling/tempering/sweep
+        verdicts/population verdicts/tempered verdicts/weights
     """,
     "tests/studies/friel_wyse/test_study.py runs them all; the samplers: tests/studies/friel_wyse/samplers/test_samplers.py": """
         studies/friel_wyse/costs studies/friel_wyse/page/figures studies/friel_wyse/page/layout studies/friel_wyse/page/notes

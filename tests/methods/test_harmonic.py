@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,3 +81,12 @@ def test_zero_likelihood_on_part_of_the_prior_is_flagged():
 def test_bad_settings_are_refused(settings, error):
     with pytest.raises(error, match=next(iter(settings))):
         HarmonicMean(**settings)
+
+
+def test_the_harmonic_mean_reads_draws_and_refuses_weighted_ones():
+    model = zhat.zoo.example("E1").model
+    weighted = zhat.evidence(model, "importance", seed=1, progress=False)
+    with pytest.raises(BadInput, match="equal weight"):
+        zhat.read(weighted, "harmonic-mean")
+    with pytest.raises(BadType, match="posterior draws"):
+        zhat.read(replace(weighted, record=None), "harmonic-mean")

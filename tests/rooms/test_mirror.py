@@ -23,7 +23,7 @@ WITHOUT = {
     "parsing that every command shares, tested with the commands: tests/cli/commands/test_estimate.py": """
         cli/finding
     """,
-    "commands that print what a study returns: tests/studies/test_studies.py, tests/studies/friel_wyse/test_study.py": """
+    "commands that print what a study returns: tests/studies/test_table_one.py, tests/studies/friel_wyse/test_study.py": """
         cli/commands/reproduce cli/commands/study
     """,
     "what `zhat demo` prints: tests/cli/commands/test_demo.py": """

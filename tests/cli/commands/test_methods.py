@@ -61,7 +61,7 @@ def test_codes_of_verdicts_are_listed_with_what_to_do(capsys, tmp_path):
 
 
 def test_the_table_of_codes_on_the_page_about_trust_is_up_to_date():
-    page = (Path(__file__).parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "trust.md").read_text(encoding="utf-8")
     assert page.count(BEGIN_CODES) == page.count(END) == 1
     shown = page.split(BEGIN_CODES)[1].split(END)[0].strip()
     assert shown == markdown_codes(), "docs/trust.md is out of date: run `make docs`"

@@ -75,7 +75,7 @@ def test_a_sandwich_of_the_wrong_things_is_refused():
     model = zoo.example("E1").model
     flat = zhat.Model(lambda p: jnp.sum(0.0 * p["x"]), {"x": dist.Normal(0.0, 1.0)}, name="flat")
     for call, error, words in (
-        (lambda: zhat.sandwich("E1"), BadType, "takes a Model"),
+        (lambda: zhat.sandwich("E1"), BadType, "takes a zhat.Model"),
         (lambda: zhat.sandwich(model, "smc"), BadType, "AIS"),
         (lambda: zhat.sandwich(model, simulate=3), BadType, "function"),
         (lambda: zhat.sandwich(flat, simulate=lambda p, rng: 0), BadInput, "takes no data"),

@@ -113,7 +113,7 @@ def lies_within_its_error(method, id, seed):
             return
         print(f"{method} on {id}, seed {seed}: {result.explain()}")
         result = run(method, id, seed + 100)
-        assert result.status.is_ok, f"refused twice: {result.explain()}"
+        assert result.status.is_ok, f"refused twice (if that is meant, MAY_REFUSE takes the pair and why): {result.explain()}"
     assert result.error is not None
     print(f"{method} on {id}: {result.log_evidence:.5f}, truth {truth:.5f}, error {result.error:.5f}")
     if result.error == 0.0:  # an error of zero is a claim to be exact

@@ -8,6 +8,8 @@ tuning is deliberately off (shifted, too wide), so that a kernel which forgot it
 False-alarm budget: about 100 two-sided z-tests at 5 standard errors, 6e-7 each, so 6e-5 for a fresh seed.
 """
 
+import importlib
+import pkgutil
 from functools import cache
 
 import jax.numpy as jnp
@@ -17,6 +19,7 @@ import pytest
 from scipy.special import polygamma, psi
 
 from zhat import Model, zoo
+from zhat.sampling import kernels
 from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import State
@@ -48,6 +51,20 @@ COVARIANCE = np.array([[1.0, 0.8, -0.3], [0.8, 2.0, 0.1], [-0.3, 0.1, 0.5]])
 PRECISION = np.linalg.inv(COVARIANCE)
 OBSERVED = np.array([1.0, -0.5, 2.0])
 PRIOR_SD = 2.0
+
+
+def others_of_the_room():
+    """Kernels that are not listed above and can be made without arguments: a new file of the room is tested from the start."""
+    listed = {type(kernel) for kernel, _ in KERNELS.values()} | {Gibbs}  # Gibbs needs a model's conditionals
+    for info in pkgutil.iter_modules(kernels.__path__):
+        module = importlib.import_module(f"{kernels.__name__}.{info.name}")
+        for name, value in vars(module).items():
+            ours = isinstance(value, type) and value.__module__ == module.__name__ and not info.name.startswith("_")
+            if ours and hasattr(value, "noise") and hasattr(value, "step") and value not in listed:
+                yield name, value
+
+
+KERNELS |= {name: (cls(), cls().first_scale(3)) for name, cls in others_of_the_room()}
 
 
 @cache

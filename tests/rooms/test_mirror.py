@@ -30,7 +30,7 @@ WITHOUT = {
         studies/demo
     """,
     "a method whose whole is tested by tests/contract/test_contract.py, and whose parts are tested in their rooms": """
-        methods/_base methods/_learning methods/importance methods/laplace
+        methods/_base methods/importance methods/laplace verdicts/learned_modes
     """,
     "the two methods on a ladder share their tests: tests/methods/test_on_ladder.py": """
         methods/power_posterior methods/stepping_stone

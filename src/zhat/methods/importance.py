@@ -28,7 +28,6 @@ import numpy as np
 
 from zhat.errors import BadInput
 from zhat.methods._base import Method, check_count
-from zhat.methods._learning import learning
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -43,6 +42,7 @@ from zhat.sampling.importance.proposals import Mixture, Proposal, at_modes, fitt
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.learned_modes import learning
 from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.weights import weights_estimate
 

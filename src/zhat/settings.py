@@ -4,8 +4,8 @@
     zhat.NestedSampling(stop=zhat.settings.RemainingEvidence(1e-3), mass=zhat.settings.SimulatedMass(1000))
 
 * Tempering: `Moves`; on ladders of chains: `LadderChains`.
-* Nested sampling: replacement by `FromPrior` or one of the constrained moves; stopping rules `RemainingEvidence`,
-  `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
+* Nested sampling: replacement by `MarkovReplacement(kernel=..., moves=...)` or `FromPrior`; stopping rules
+  `RemainingEvidence`, `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
 * Power posteriors: quadrature rules `SecondOrder`, `Trapezoid`. Stepping stones: directions `Bridged`, `Forward`, `Reverse`.
 * Laplace-Metropolis: covariances `Curvature`, `SampleCovariance`.
 * Chib & Jeliazkov: proposals of the Metropolis step, `Independent`, `Walk`.

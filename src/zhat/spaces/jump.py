@@ -200,7 +200,7 @@ def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_wi
     if kernel.needs_gradient or not kernel.needs_tuning or isinstance(kernel, PacedKernel) or np.ndim(kernel.first_scale(1000)):
         raise BadInput(
             f"jump(kernel={kernel}): chains between models move by one tuned proposal at a time, without gradients; give "
-            "CrankNicolson() or RandomWalk()."
+            "zhat.kernels.CrankNicolson() or zhat.kernels.RandomWalk()."
         )
     return kernel
 

@@ -17,7 +17,7 @@ def check_kernels(owner: str, kernels: tuple[Kernel, ...] | None) -> None:
         raise BadInput(f"{owner}(kernels=()): give at least one kernel, or None to have them chosen.")
     for kernel in kernels or ():
         if not hasattr(kernel, "step"):
-            raise BadType(f"{owner}(kernels=...): {kernel!r} is not a kernel; give objects such as HMC().")
+            raise BadType(f"{owner}(kernels=...): {kernel!r} is not a kernel; give objects such as zhat.kernels.HMC().")
 
 
 def kernels_for(model: Model, given: tuple[Kernel, ...] | None = None, gibbs: bool = True) -> tuple[Kernel, ...]:

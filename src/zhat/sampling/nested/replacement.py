@@ -107,7 +107,7 @@ class FromPrior:
                 loop.stop(
                     "rejection",
                     f"{n_drawn:,} draws from the prior gave {n_above} of {n_new} points above the log likelihood "
-                    f"{threshold:.6g}; give NestedSampling(replacement=MarkovReplacement()) instead",
+                    f"{threshold:.6g}; give zhat.NestedSampling(replacement=zhat.settings.MarkovReplacement()) instead",
                 )
             drawn = state_at(model, prior_positions(model, size, key.child(n_drawn)), loop)
             above = np.flatnonzero(drawn.log_likelihood > threshold)
@@ -137,14 +137,16 @@ class MarkovReplacement:
     def __post_init__(self) -> None:
         """Check the settings."""
         if not hasattr(self.kernel, "step") or isinstance(self.kernel, type):
-            raise BadType(f"MarkovReplacement(kernel={self.kernel!r}): give a kernel such as CrankNicolson().")
+            raise BadType(f"MarkovReplacement(kernel={self.kernel!r}): give a kernel such as zhat.kernels.CrankNicolson().")
         if self.kernel.moves_parameters:
             raise BadInput(
                 f"MarkovReplacement(kernel={type(self.kernel).__name__}(...)): its conditionals are those of a tempered posterior "
-                "and know no threshold; give a kernel such as CrankNicolson()."
+                "and know no threshold; give a kernel such as zhat.kernels.CrankNicolson()."
             )
         if not isinstance(self.moves, Moves):
-            raise BadType(f"MarkovReplacement(moves={self.moves!r}): give Moves(correlation=..., at_once=..., at_most=...).")
+            raise BadType(
+                f"MarkovReplacement(moves={self.moves!r}): give zhat.settings.Moves(correlation=..., at_once=..., at_most=...)."
+            )
 
     def first_scale(self, n_dimensions: int) -> Scale:
         """The kernel's."""
@@ -155,7 +157,7 @@ class MarkovReplacement:
         if model.is_black_box and self.kernel.needs_gradient:
             raise BadInput(
                 f"MarkovReplacement(kernel={self.kernel!r}): {model.name!r} is a black box and has no gradients; give a kernel "
-                "such as CrankNicolson()."
+                "such as zhat.kernels.CrankNicolson()."
             )
         parts, n_new, size = [], vacancies.n_new, vacancies.batch_size
         for first in range(0, n_new, size):

@@ -22,6 +22,7 @@ posterior of a hierarchical model may have no usable mode at all; then the resul
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -87,9 +88,9 @@ class Importance(Method):
         found = bench.modes(self.look.effort.search_starts(model))
         if not found.usable:
             return _no_proposal(found.n_starts)
-        return learning(lambda modes, key: self._at(model, modes, key, bench.loop), found.usable, key)
+        return learning(partial(self._at, model, bench.loop), found.usable, key)
 
-    def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, Finding | None]:
+    def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer of a proposal at these modes, and what a look for missed mass found, if there was one."""
         first = at_modes(modes, self.degrees_of_freedom)
         proposal, efficiency = self._refit(model, first, key.child("pilot"), loop)

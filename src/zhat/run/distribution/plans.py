@@ -21,17 +21,25 @@ Plan = Generator[list[Task], list[Any], T]
 def carry_out(plans: Sequence[Plan[T]], executor: Executor | None = None, progress: bool | None = None) -> list[T]:
     """The answers of the plans, in their order."""
     if executor is None:
-        return [_here(plan) for plan in plans]
+        return _in_this_process(plans)
     return _Dispatcher(plans, executor, progress).run()
 
 
-def _here(plan: Plan[T]) -> T:
-    try:
+def _in_this_process(plans: Sequence[Plan[T]]) -> list[T]:
+    """One plan after the other, one task after the other."""
+    answers: list[T] = []
+    for plan in plans:
         tasks = next(plan)
         while True:
-            tasks = plan.send([task.here() for task in tasks])
-    except StopIteration as end:
-        return end.value
+            results = []
+            for task in tasks:
+                results.append(task.function(task.model, *task.arguments))
+            try:
+                tasks = plan.send(results)
+            except StopIteration as end:
+                answers.append(end.value)
+                break
+    return answers
 
 
 class _Dispatcher:

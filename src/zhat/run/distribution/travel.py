@@ -42,10 +42,6 @@ class Task:
     model: Model
     arguments: tuple[Any, ...] = ()
 
-    def here(self) -> Any:
-        """Run it in this process."""
-        return self.function(self.model, *self.arguments)
-
 
 @dataclass(frozen=True)
 class Parcel:
@@ -77,7 +73,8 @@ def parcels(tasks: Iterable[Task]) -> list[Parcel]:
 def work(parcel: Parcel) -> bytes:
     """On the worker: unpack the task, run it, and pack its result or exception."""
     try:
-        answer: tuple[str, Any] = ("done", _unpacked(parcel).here())
+        task = _unpacked(parcel)
+        answer: tuple[str, Any] = ("done", task.function(task.model, *task.arguments))
     except Exception as error:  # most often of the user's model; raised again in the calling process
         error.add_note("on a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
         answer = ("raised", _sendable(error))

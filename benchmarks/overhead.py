@@ -26,6 +26,7 @@ from timers import Timers  # noqa: E402
 import zhat  # noqa: E402
 from zhat import zoo  # noqa: E402
 from zhat.methods.smc import SMC  # noqa: E402
+from zhat.run import estimate as front  # noqa: E402
 
 BAR = 0.70
 N_PARTICLES = 2000
@@ -120,10 +121,10 @@ def breakdown(model: Any, method: Any, repeats: int) -> dict[str, dict[str, floa
     """Own CPU seconds and calls of each function in a run, the mean of several."""
     timers = Timers()
     timers.install()
-    zhat.estimate.evidence(model, method, seed=0, progress=False)
+    front.evidence(model, method, seed=0, progress=False)
     timers.reset()
     for seed in range(1, repeats + 1):
-        zhat.estimate.evidence(model, method, seed=seed, progress=False)
+        front.evidence(model, method, seed=seed, progress=False)
     order = sorted(timers.own, key=lambda name: -timers.own[name])
     return {name: {"seconds": timers.own[name] / repeats, "calls": timers.calls[name] / repeats} for name in order}
 

@@ -146,8 +146,7 @@ def jump(
         shapes = pilot.shapes(np.log(visit), float(kernel.first_scale(model_set.widest.n_dimensions)))
     maps = tuple(_map(move, names, model_set) for move in moves)
     thin = max(1, -(-n_moves * n_chains // DRAWS_KEPT))
-    n_warmup = max(100, n_moves // 5)
-    plan = JumpPlan(kernel, maps, n_chains, n_warmup, n_moves, n_within, thin, likelihood)
+    plan = JumpPlan(kernel, maps, n_chains, max(100, n_moves // 5), n_moves, n_within, thin, likelihood)
     run = run_jumps(model_set, shapes, plan, key.child("chains"), loop)
     loop.done()
     result = Jump(

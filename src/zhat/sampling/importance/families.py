@@ -76,7 +76,7 @@ def peaks_of_all(model: Model, name: str, variants: Array, loop: Loop, starts: A
     for begin in range(0, m, CLIMBERS):
         some = np.minimum(np.arange(begin, begin + CLIMBERS), m - 1)  # the last call is filled up: one program for all
         fresh = np.arange(begin, begin + CLIMBERS) < m
-        out = compiled(model, ("many modes", name), partial(_climb, name), variants[some], starts[some], fresh)
+        out = compiled(model, ("many modes", name), partial(_optimise, name), variants[some], starts[some], fresh)
         mode, factor, height, climbed, n_steps = (np.asarray(part)[: fresh.sum()] for part in out)
         log_det = np.log(np.abs(np.einsum("mii->mi", factor))).sum(axis=1)
         parts.append((mode, factor, height + log_det + 0.5 * d * np.log(2.0 * np.pi), climbed))
@@ -155,7 +155,7 @@ def _densities(name: str, backend: JaxBackend, position: Any, variants: Any) -> 
     return jax.lax.map(variant, (position, variants))
 
 
-def _climb(name: str, backend: JaxBackend, variants: Any, starts: Any, fresh: Any) -> Any:
+def _optimise(name: str, backend: JaxBackend, variants: Any, starts: Any, fresh: Any) -> Any:
     """Newton's method with halved steps, variant by variant; Cholesky factors of the inverse curvature.
 
     One after another: each stops when it has converged (together, all wait for the slowest), and rows that only fill up the call

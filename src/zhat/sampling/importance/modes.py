@@ -1,8 +1,8 @@
 """Modes of the posterior: many starts, damped Newton steps, curvature (Tierney & Kadane 1986 use; Nocedal & Wright 2006).
 
-All starts climb together. A step solves (|H| + damping) step = gradient, with |H| the Hessian of the negative log
+All starts are optimised together. A step solves (|H| + damping) step = gradient, with |H| the Hessian of the negative log
 posterior, its eigenvalues made positive, so that it moves away from saddles; the damping grows when a step does not
-climb and falls when it does. With `damping=False` it is the review's plain Newton scheme with its step size.
+rise and falls when it does. With `damping=False` it is the plain Newton scheme of Friel & Wyse (2012) with its step size.
 
 The density is that of the *unconstrained* vector, so a parameter at the edge of its support has its mode at infinity:
 such a search does not converge, and says so. A search that is stopped by a wall of zero likelihood keeps a gradient
@@ -25,9 +25,9 @@ from zhat.sampling.backend.evaluation import log_densities, screened
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
 
-# Climbers in one compiled call: those that are slow must not drag along those that have arrived.
+# Starts in one compiled call: those that have converged must not wait for slow ones.
 AT_ONCE = 64
-# Climbers that end closer than this, in standard deviations, are at one mode.
+# Starts that end closer than this, in standard deviations, are at one mode.
 SAME = 0.1
 
 
@@ -102,9 +102,9 @@ class Modes:
 
 
 def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search) -> Modes:
-    """Climb from the best of these draws and from some at random; keep the distinct ends."""
+    """Optimise from the best of these draws and from some at random; keep the distinct ends."""
     position = _starts(draws, search.n_starts, key)
-    position, value, gradient, precision = _climb(model, position, search, loop)
+    position, value, gradient, precision = _optimise(model, position, search, loop)
     step = _newton_step(gradient, precision, np.zeros(len(position)))
     decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
     # Rounding of the log likelihood itself limits how flat the top can be seen to be.
@@ -113,7 +113,7 @@ def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search)
         tolerance = np.maximum(tolerance, 1e-4)
     converged = np.isfinite(value) & (decrement <= tolerance)
     if not model.is_black_box:
-        # One more step, from derivatives alone: which of many climbers stands a rounding higher must not show in the digits.
+        # One more step, from derivatives alone: which of many starts ends a rounding higher must not show in the digits.
         position = np.where(converged[:, None], position + step, position)
     modes = [
         Mode(position[k], float(value[k]), precision[k], float(decrement[k]), bool(converged[k]), hits)
@@ -124,7 +124,7 @@ def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search)
 
 
 def _distinct(position: Array, value: Array, precision: Array, converged: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The highest climber of each place where some ended, and how many did: a tenth of a standard deviation is one place."""
+    """The highest start of each place where some ended, and how many did: a tenth of a standard deviation is one place."""
     usable = converged & _definite(precision)
     found = []
     # One example of failure is enough.
@@ -153,7 +153,7 @@ def different(modes: tuple[Mode, ...], apart: float = SAME) -> tuple[Mode, ...]:
 
 
 def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Mode, ...]:
-    """The log posterior and its curvature at points that somebody else found, not climbed from: as they stand.
+    """The log posterior and its curvature at given points, without optimising from there.
 
     `widths` are the coordinates' own, for the differences of a black box.
     """
@@ -186,7 +186,7 @@ def _starts(draws: Draws, n: int, key: Key) -> Array:
     return draws.position[np.concatenate([best, others])]
 
 
-def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
+def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
     widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
     at_once = min(len(position), AT_ONCE)
     value, gradient, precision = _curvature(model, position, widths, at_once, loop)
@@ -195,7 +195,7 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
     for iteration in range(search.max_iterations):
         if not active.any():
             break
-        loop.tick(f"mode search {iteration}  {int(active.sum())} climbing  best {value.max():.3f}")
+        loop.tick(f"mode search {iteration}  {int(active.sum())} active  best {value.max():.3f}")
         rows = np.flatnonzero(active)
         step = search.step_size * _newton_step(gradient[rows], precision[rows], damping[rows])
         gain = np.einsum("ki,ki->k", gradient[rows], step)
@@ -206,22 +206,22 @@ def _climb(model: Model, position: Array, search: Search, loop: Loop) -> tuple[A
             break
         trial = position[rows] + step
         new = _curvature(model, trial, widths[rows], at_once, loop, must_be_number=False)
-        climbs = _climbs(new[0], value[rows], search.damping)
-        better = rows[climbs]
-        position[better], value[better] = trial[climbs], new[0][climbs]
-        gradient[better], precision[better] = new[1][climbs], new[2][climbs]
+        rises = _rises(new[0], value[rows], search.damping)
+        better = rows[rises]
+        position[better], value[better] = trial[rises], new[0][rises]
+        gradient[better], precision[better] = new[1][rises], new[2][rises]
         if search.damping:
             damping[better] *= 0.2
-            damping[rows[~climbs]] = np.maximum(damping[rows[~climbs]] * 8.0, 1e-3)
+            damping[rows[~rises]] = np.maximum(damping[rows[~rises]] * 8.0, 1e-3)
         else:
-            active[rows[~climbs]] = False
+            active[rows[~rises]] = False
         if model.is_black_box:  # finite differences: steps of a few hundredths of the local width
             curved = np.abs(np.einsum("kii->ki", precision[better]))
             widths[better] = np.clip(1.0 / np.sqrt(np.maximum(curved, 1e-12)), 1e-6, 1e3)
     return position, value, gradient, precision
 
 
-def _climbs(new: Array, old: Array, must_rise: bool) -> NDArray[np.bool_]:
+def _rises(new: Array, old: Array, must_rise: bool) -> NDArray[np.bool_]:
     """Which steps to take: those that rise, or with plain Newton all that end somewhere possible."""
     return np.asarray(np.isfinite(new) & (new >= old) if must_rise else np.isfinite(new))
 
@@ -245,7 +245,7 @@ def _curvature(
 ) -> tuple[Array, Array, Array]:
     """Log posterior, its gradient and negative Hessian at several points.
 
-    Always `at_once` points go through, the first one repeated: climbers that drop out must not mean another compilation.
+    Always `at_once` points go through, the first one repeated: starts that drop out must not mean another compilation.
     """
     if model.is_black_box:
         return _by_differences(model, position, 0.03 * widths, loop)
@@ -259,7 +259,7 @@ def _curvature(
 
     value, gradient, precision = (np.array(part)[:n] for part in compiled(model, "curvature", _derivatives, padded))
     loop.count(n_gradient=n, n_hessian=n)
-    # A climber's step may end where the model is no number: that step is refused, and nothing more is known from it.
+    # A step may end where the model is no number: that step is refused, and nothing more is known from it.
     value = screened(model, position, np.where(np.isnan(value) & (not must_be_number), -np.inf, value), loop)
     with np.errstate(over="ignore", invalid="ignore"):
         return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))

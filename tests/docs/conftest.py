@@ -18,10 +18,9 @@ BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PAGES = {
     "add_a_method.md": "src/zhat/methods",
     "add_a_plot.md": "src/zhat/report/pictures",
+    "add_a_kernel.md": "src/zhat/sampling/kernels",
     "add_an_adapter.md": "src/zhat/adapters",
 }
-if (ROOT / "src/zhat/sampling/target.py").exists():  # temporary: until kernels are written against targets
-    PAGES["add_a_kernel.md"] = "src/zhat/sampling/kernels"
 
 
 def blocks(page: str) -> list[str]:

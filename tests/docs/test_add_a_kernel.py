@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from zhat import zoo
 
-ROOT = Path(__file__).parents[2]
-pytestmark = [
-    pytest.mark.xdist_group("clone"),
-    pytest.mark.skipif(not (ROOT / "src/zhat/sampling/target.py").exists(), reason="temporary: kernels have no targets yet"),
-]
+pytestmark = pytest.mark.xdist_group("clone")
 
 
 def test_one_kernel_serves_smc_and_nested_sampling(run, code_of):

@@ -66,7 +66,7 @@ def test_bad_families_get_a_sentence():
     family = zhat.Subsets(zoo.pima_with_mask(), COVARIATES)
     with pytest.raises(BadInput, match="no covariate 'IQ'"):
         family.at(["IQ"])
-    with pytest.raises(BadInput, match="not negative"):
+    with pytest.raises(BadInput, match="0 or above"):
         family.enumerate(prior=lambda mask: -1.0, seed=1)
 
 

@@ -110,14 +110,12 @@ def test_workers_end_with_the_one_who_started_them(how, tmp_path):
     path = tmp_path / "slow.py"
     path.write_text(textwrap.dedent(SLOW))
     command = [sys.executable, "-m", "zhat.cli", "estimate", str(path), "--method", "prior-mean", "--repeats", "2"]
-    process = subprocess.Popen(
-        [*command, "--workers", "2"],
-        start_new_session=True,
-        stderr=subprocess.PIPE,
-        text=True,
-        # A job that a shell starts in the background ignores Ctrl-C, and its children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    # A job that a shell starts in the background ignores Ctrl-C, and its children inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen([*command, "--workers", "2"], start_new_session=True, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     try:
         deadline = time.monotonic() + 120
         while len(list(tmp_path.glob("began-*"))) < 2 and time.monotonic() < deadline:

@@ -42,7 +42,9 @@ def test_the_walk_up_and_the_walk_down_average_to_z_and_to_one_over_z():
         up = Weights.of(walk(model, plan, prior_draws(model, 20_000, Key(1), quiet()), 5000, Key(2), quiet()).log_weights)
         long = untuned_plan(np.array([0.0, 1.0, 1.0 + 1e-12, 1.0]), Gibbs(model.conditionals), 50)  # many sweeps at the posterior
         settled = walk(model, long, prior_draws(model, 20_000, Key(3), quiet()), 5000, Key(4), quiet())
-        start = Draws(settled.position, settled.log_likelihood[-1], settled.log_prior, n_drawn=20_000)
+        start = Draws(
+            position=settled.position, log_prior=settled.log_prior, log_likelihood=settled.log_likelihood[-1], n_drawn=20_000
+        )
         down = Weights.of(walk(model, plan.backwards(), start, 5000, Key(5), quiet()).log_weights)
     assert abs(up.log_mean - example.log_evidence) < 4 * up.log_mean_se
     assert abs(-down.log_mean - example.log_evidence) < 4 * down.log_mean_se + 0.01

@@ -45,8 +45,8 @@ def test_rungs_of_a_map_are_at_equal_distances_and_tuned_between_its_stations():
     path = PathSurvey(record, stations, np.array([0.0, 0.5, 1.0]), np.array([0.0, 3.0, 4.0]))
     assert path.rungs(3) == pytest.approx([0.0, 1 / 6, 1 / 3, 0.5, 1.0])
     plan = path.plan(np.array([0.0, 0.25, 0.75, 1.0]), 1)
-    assert plan.tuning.mean[:, 0, 0] == pytest.approx([0.5, 0.75])
-    assert plan.tuning.factor[:, 0, 0, 0] ** 2 == pytest.approx([4.0, 2.5])
+    assert plan.shapes.mean[:, 0, 0] == pytest.approx([0.5, 0.75])
+    assert plan.shapes.factor[:, 0, 0, 0] ** 2 == pytest.approx([4.0, 2.5])
     back = plan.backwards()
     assert back.betas.tolist() == [1.0, 0.75, 0.25, 0.0]
-    assert back.tuning.mean[:, 0, 0] == pytest.approx([0.75, 0.5])
+    assert back.shapes.mean[:, 0, 0] == pytest.approx([0.75, 0.5])

@@ -134,7 +134,7 @@ def test_a_budget_must_be_above_zero(name, limit):
 def test_a_budget_must_be_a_number():
     with pytest.raises(BadType, match=r"Budget\(likelihoods='many'\): give a number"):
         Budget(likelihoods="many")
-    with pytest.raises(BadType, match="budget is a int: give zhat.Budget"):
+    with pytest.raises(BadType, match=r"budget is a int: give zhat\.Budget"):
         run(GIVEN, budget=1000)
 
 

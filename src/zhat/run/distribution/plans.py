@@ -29,16 +29,16 @@ def _in_this_process(plans: Sequence[Plan[T]]) -> list[T]:
     """One plan after the other, one task after the other."""
     answers: list[T] = []
     for plan in plans:
-        tasks = next(plan)
+        results: Any = None  # what a generator that has not begun takes
         while True:
-            results = []
-            for task in tasks:
-                results.append(task.function(task.model, *task.arguments))
             try:
                 tasks = plan.send(results)
             except StopIteration as end:
                 answers.append(end.value)
                 break
+            results = []
+            for task in tasks:
+                results.append(task.function(task.model, *task.arguments))
     return answers
 
 

@@ -37,11 +37,11 @@ from zhat import zoo  # noqa: E402
 from zhat.methods.annealed import AIS  # noqa: E402
 from zhat.methods.power_posterior import PowerPosterior  # noqa: E402
 from zhat.model.model import Core, Model  # noqa: E402
-from zhat.sampling import gibbs_rungs  # noqa: E402
 from zhat.sampling.backend.evaluation import prior_draws  # noqa: E402
 from zhat.sampling.backend.loop import Loop  # noqa: E402
 from zhat.sampling.kernels.gibbs import Gibbs  # noqa: E402
 from zhat.sampling.mixing import Moves  # noqa: E402
+from zhat.sampling.tempering import gibbs_ladder  # noqa: E402
 from zhat.sampling.tempering.ladder import run_ladder  # noqa: E402
 from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains  # noqa: E402
 from zhat.sampling.tempering.lineages import walk  # noqa: E402
@@ -148,16 +148,16 @@ def parts(run: Callable[[], Any], repeats: int) -> dict[str, float]:
 
         return wrapper
 
-    known = Core.compiled, gibbs_rungs._noise, Gibbs.noise_along
+    known = Core.compiled, gibbs_ladder._noise, Gibbs.noise_along
     Core.compiled = lambda core, purpose, build: timed("compiled", known[0](core, purpose, build))  # type: ignore[method-assign]
-    gibbs_rungs._noise, Gibbs.noise_along = (timed("noise", method) for method in known[1:])  # type: ignore[method-assign]
+    gibbs_ladder._noise, Gibbs.noise_along = (timed("noise", method) for method in known[1:])  # type: ignore[method-assign]
     try:
         begin = time.process_time()
         for _ in range(repeats):
             run()
         total = time.process_time() - begin
     finally:
-        Core.compiled, gibbs_rungs._noise, Gibbs.noise_along = known  # type: ignore[method-assign]
+        Core.compiled, gibbs_ladder._noise, Gibbs.noise_along = known  # type: ignore[method-assign]
     spent["the rest"] = total - sum(spent.values())
     return {name: 1e3 * value / repeats for name, value in spent.items()}
 

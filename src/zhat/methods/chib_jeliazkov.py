@@ -159,7 +159,7 @@ class ChibJeliazkov(Method):
         if sorted(named) != sorted(model.space.names):
             raise BadInput(
                 f"ChibJeliazkov(blocks=...) names {named}, and the parameters are {list(model.space.names)}: every parameter "
-                "must stand in exactly one block."
+                "must be in exactly one block."
             )
         starts = np.cumsum([0, *(site.size for site in model.space.sites)])
         at = {site.name: np.arange(starts[i], starts[i + 1]) for i, site in enumerate(model.space.sites)}
@@ -187,7 +187,7 @@ class _Runs:
         at_points = log_prior + log_likelihood
         # A run is a list over points of draws (n, d) and their log densities; points share the full run.
         run = [(self.full.position, self.full.log_prior + self.full.log_likelihood)] * n_points
-        if len(self.blocks) == 1 and self.transitions[0].forgets:
+        if len(self.blocks) == 1 and self.transitions[0].is_independent:
             return self._record(log_likelihood, log_prior, *self._one_density(run[0], at_points, rng))
         log_up, log_down = [], []
         for j, (columns, transition) in enumerate(zip(self.blocks, self.transitions, strict=True)):

@@ -141,7 +141,7 @@ class Laplace(Method):
 
 
 def search_status(peaks: tuple[Mode, ...]) -> Status:
-    """Whether the search has reached each of several modes often enough to believe that there is no further one.
+    """Whether the search has reached each of several modes so often that a further mode is improbable.
 
     As with species in a sample: where some occur only once or twice, others are probably missing (Good 1953).
     """

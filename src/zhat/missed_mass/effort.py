@@ -21,9 +21,9 @@ class Effort:
     # whose standard error is itself uncertain.
     joint_errors: float = 3.0
     slack: float = 0.05
-    # Below this Pareto k the second estimate's standard error is believed (Vehtari et al. 2024).
+    # Below this Pareto k the second estimate's standard error is used (Vehtari et al. 2024).
     trusted_pareto_k: float = 0.7
-    # Without a believable standard error Markov's inequality decides, which needs no variance: exp(-12) < 1e-5.
+    # Without a usable standard error Markov's inequality decides, which needs no variance: exp(-12) < 1e-5.
     markov_nats: float = 12.0
     # Weighted draws from the proposal at the modes: a standard error of about 0.02 on most models.
     n_draws_at_modes: int = 2000
@@ -48,7 +48,7 @@ class Effort:
     coverage_up_to: int = 30
 
     # -- starts of a search for modes --------------------------------------------------------------------------------------
-    # A basin that takes one start in 300 is met by 97 of 100 searches with 1,024 starts.
+    # A basin that takes one start in 300 is reached by 97 of 100 searches with 1,024 starts.
     starts: int = 1024
     # Fewer starts above this many dimensions and numbers of data, where a Hessian is expensive and modes are seldom many: a model
     # of a hundred dimensions has 32 starts.
@@ -92,13 +92,13 @@ class Effort:
     particles: int = 2000
     particles_if_expensive: int = 400
     cheap_rows: int = 50_000
-    # In tens of dimensions a narrow mode may hold so little half way to the posterior that two thousand particles never meet it (one
+    # In tens of dimensions a narrow mode may hold so little half way to the posterior that no particle of two thousand enters it (one
     # of two modes in 30 dimensions: 0.005 %): up to three times as many from ten dimensions on, fewer again above thirty, where
     # each is expensive.
     more_particles: float = 3.0
     few_dimensions: int = 10
     high_dimensions: int = 100
-    # Populations beside the first, in more than `many_dimensions`; they temper half of the way. One population in two meets the
+    # Populations beside the first, in more than `many_dimensions`; they temper half of the way. One population in two finds the
     # narrow mode of unequal-modes-30, a first and seven others do in 23 of 24 trials. Up to `medium_dimensions` three suffice.
     extra_populations: int = 7
     extra_in_few: int = 3

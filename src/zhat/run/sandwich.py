@@ -8,7 +8,7 @@ holds the mass, which no run in one direction shows, widens the gap.
 
 The bound from above needs *exact* draws of the posterior, which do not exist for real data, so there are two uses:
 
-* `sandwich(model)`: on the data of the model. The way down starts from chains, so the upper number is heuristic: a mode that the
+* `sandwich(model)`: on the data of the model. Annealing down starts from chains, so the upper number is heuristic: a mode that the
   chains missed is missing from it too. The result states this. (A mode check follows, as in AIS.)
 * `sandwich(model, simulate=...)`: on data like yours. Parameters are drawn from the prior and data from them; then the parameters
   *are* an exact draw of the posterior given those data, chains that start there remain exact, and both bounds are rigorous in

@@ -97,7 +97,7 @@ def correlations(before: Centred, after: Centred) -> tuple[float, float]:
     return float(correlation.max()), float(max(correlation[-1], 0.0))
 
 
-def forgotten(left: list[float], memory: float, moves: Moves, stalling: Stalling) -> bool:
+def decorrelated(left: list[float], memory: float, moves: Moves, stalling: Stalling) -> bool:
     """Whether points have moved enough: the correlation is below the limit, or further moves would not reduce it.
 
     `left` is the largest correlation left after each call, `memory` that of the likelihood after the last one.

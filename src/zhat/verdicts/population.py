@@ -58,7 +58,7 @@ def genealogical_se(run: PathRun, islands: Array) -> tuple[float, int]:
 
     `islands` are the islands' log evidences, in proportion to which they share the final weight. What resampling's own rounding
     adds is taken off: a particle that deserves c copies gets floor(c) or one more, a variance of f (1 - f) with f the fraction
-    of c, which says nothing of the weights (Lee & Whiteley's correction, for systematic resampling).
+    of c, which is not due to the weights (Lee & Whiteley's correction, for systematic resampling).
     """
     last = increments(run.log_likelihood[-1], run.betas[-1] - run.betas[-2])
     weights = np.exp(last - last.max()).sum(axis=0).reshape(run.n_islands, -1)
@@ -119,7 +119,7 @@ def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ances
                 f"do not reach; take more particles, {larger}, and compare with zhat.Importance().",
             )
         )
-    with np.errstate(invalid="ignore"):  # an island that met no likelihood has log evidence -inf: infinite scatter
+    with np.errstate(invalid="ignore"):  # an island with zero likelihood everywhere has log evidence -inf: infinite scatter
         spread = np.nan_to_num(sums.islands.var(ddof=1), nan=np.inf)
     scatter = spread * (run.n_islands - 1) / (run.n_islands * max(sums.se, genealogical) ** 2)
     if gammaincc((run.n_islands - 1) / 2, scatter / 2) < SCATTER_CHANCE:

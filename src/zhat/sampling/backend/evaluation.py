@@ -49,7 +49,7 @@ def state_at(model: Model, position: Array, loop: Loop) -> State:
 
 
 def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -> Array:
-    """The log likelihoods, if they are numbers below +inf; NaN is zero likelihood only where the model says so."""
+    """The log likelihoods, if they are numbers below +inf; NaN is zero likelihood only with `zero_where_nan`."""
     bad = np.isnan(log_likelihood)
     if bad.any() and not model.zero_where_nan:
         raise_not_finite(model, position[np.argmax(bad)], float("nan"), loop)
@@ -78,8 +78,8 @@ def raise_not_finite(model: Model, position: Array, value: float, loop: Loop) ->
     if np.isnan(value):
         raise NonFiniteLikelihood(
             f"the log likelihood of {model.name!r} is NaN at {where} (after {loop.n_likelihood + loop.n_gradient:,} "
-            "evaluations). Return -inf where the model is impossible, or build it with zero_where_nan=True to have "
-            "such points counted as impossible."
+            "evaluations). Return -inf where the likelihood is zero, or build the model with zero_where_nan=True to "
+            "count such points as zero likelihood."
         )
     raise NonFiniteLikelihood(
         f"the log likelihood of {model.name!r} is +inf at {where}: the likelihood is unbounded there and the evidence "

@@ -230,7 +230,7 @@ class BoundModels(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelSetBackend:
-    """What a kernel sees of a model set: a `Backend` whose density uses the model of each point."""
+    """The `Backend` of a model set: its density uses the model of each point."""
 
     xp: Any
     density_at: Callable[[Any], tuple[Any, Any]]

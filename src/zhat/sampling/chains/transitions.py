@@ -30,7 +30,7 @@ class Transition(Protocol):
     """A fitted proposal density."""
 
     @property
-    def forgets(self) -> bool:
+    def is_independent(self) -> bool:
         """Whether proposals are independent of the present vector."""
         ...
 
@@ -103,7 +103,7 @@ class Linear:
     degrees_of_freedom: float
 
     @property
-    def forgets(self) -> bool:
+    def is_independent(self) -> bool:
         """See `Transition`."""
         return not self.regression.any()
 
@@ -138,7 +138,7 @@ class Anywhere:
     """The whole vector from one density, independent of its present value."""
 
     density: Proposal
-    forgets: bool = True
+    is_independent: bool = True
 
     def draw(self, rng: np.random.Generator, origin: Array) -> Array:
         """See `Transition`; in random order, since a mixture draws component by component and rows are read as a series."""

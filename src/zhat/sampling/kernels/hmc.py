@@ -66,7 +66,7 @@ class HMC:
         def kick(p: Any, gradient: Any, share: float) -> Any:
             return p + share * size * tuning.pull(gradient)
 
-        def leap(carry: Any) -> Any:  # two half kicks meet in one full one; the last is taken back by half below
+        def leap(carry: Any) -> Any:  # two half steps of the momentum are one full step; half of the last is undone below
             here, p = carry
             there = backend.gradient(here.position + size * tuning.shape(p), target)
             return there, kick(p, there.gradient, 1.0)

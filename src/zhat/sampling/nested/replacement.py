@@ -32,7 +32,7 @@ from zhat.sampling.kernels._base import Kernel, TunedKernel
 from zhat.sampling.kernels._checks import check_whole
 from zhat.sampling.kernels.defaults import threshold_kernel
 from zhat.sampling.kernels.sweep import sweep
-from zhat.sampling.mixing import Centred, Moves, centred, correlations, forgotten, ranks, within_threshold
+from zhat.sampling.mixing import Centred, Moves, centred, correlations, decorrelated, ranks, within_threshold
 from zhat.sampling.state import State
 from zhat.sampling.target import AboveLikelihood
 from zhat.sampling.tuning import Moments, Scale, Tuning
@@ -184,7 +184,7 @@ class MarkovReplacement:
         before = _compared(tuning, start)
         n_moves, accepted, memory = 0, [], 1.0
         left: list[float] = []
-        while n_moves < moves.at_most and not forgotten(left, memory, moves, within_threshold(model.n_dimensions)):
+        while n_moves < moves.at_most and not decorrelated(left, memory, moves, within_threshold(model.n_dimensions)):
             part = sweep(model, moving.scaled(scale), points, moves.at_once, rng, loop)
             points = part.last
             scale = self.kernel.next_scale(scale, part.accepted.for_scale(scale))

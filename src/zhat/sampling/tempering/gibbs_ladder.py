@@ -179,8 +179,8 @@ def _rungs(backend: JaxBackend, kernel: Gibbs, n_burn: int, position: Any, log_l
         numbers = jnp.all(value < jnp.inf) & jnp.all(log_likelihood < jnp.inf)  # neither NaN nor infinite
         return (params, log_likelihood), (log_likelihood, parent, jnp.stack([left, memory, 1.0 * (alive & numbers)]))
 
-    (params, log_likelihood), (values, parents, looked) = jax.lax.scan(one, (params, log_likelihood), given)
-    return *positions_of(backend, params), log_likelihood, values, parents, looked.T
+    (params, log_likelihood), (values, parents, checks) = jax.lax.scan(one, (params, log_likelihood), given)
+    return *positions_of(backend, params), log_likelihood, values, parents, checks.T
 
 
 def _parts(n_burn: int, n_kept: int) -> tuple[slice, slice]:

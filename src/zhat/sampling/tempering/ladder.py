@@ -37,7 +37,7 @@ from zhat.sampling.tempering.kernel_choice import KernelChoice
 from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
 from zhat.sampling.tempering.population import increments
 from zhat.sampling.tempering.rung import Rung, path_run
-from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_forgotten
+from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_decorrelated
 from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder, progress_of
 from zhat.sampling.tempering.stragglers import surprisal_after
 from zhat.sampling.tuning import Moments, Tuning
@@ -125,7 +125,7 @@ def _next_rung(
     ancestors = last.ancestors[parent]
     tuning = _tuning(chains, last, log_weights, state, any(kernel.needs_tuning for kernel in choice.kernels))
     start = Start(state, ancestors, tuning, last.surprisal[parent])
-    burnt = move_until_forgotten(model, start, RungPlan(beta, chains.burn_in, priors=False), choice, rng, loop)
+    burnt = move_until_decorrelated(model, start, RungPlan(beta, chains.burn_in, priors=False), choice, rng, loop)
 
     surprisal, state = burnt.surprisal, burnt.states.take(-1)
     moving = TunedKernel(choice.kernel, Tempered(beta), tuning).scaled(choice.scale)

@@ -24,7 +24,7 @@ from zhat.sampling.observer import Observer
 from zhat.sampling.state import State
 from zhat.sampling.tempering.kernel_choice import KernelChoice
 from zhat.sampling.tempering.rung import Rung, path_run
-from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_forgotten
+from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_decorrelated
 from zhat.sampling.tempering.schedules import AdaptiveESS, Schedule, progress_of
 from zhat.sampling.tuning import Moments
 from zhat.seeding import Key
@@ -100,7 +100,7 @@ def run_along_path(
             choice.rung += 1
             rng = key.child("rung", len(betas)).generator()
             islands = _islands(population, rung, log_weights, weights, rng if resample else None)
-            rung = move_until_forgotten(model, islands, RungPlan(beta, moves, keep_all), choice, rng, loop)
+            rung = move_until_decorrelated(model, islands, RungPlan(beta, moves, keep_all), choice, rng, loop)
             if observer is not None:
                 observer(beta, rung, choice)
             rungs[-1] = rungs[-1].without_points()

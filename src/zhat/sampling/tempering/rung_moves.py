@@ -17,7 +17,7 @@ from zhat.results.records import Array
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.sweep import Swept, sweep
-from zhat.sampling.mixing import BETWEEN_RUNGS, Centred, Moves, centred, correlations, forgotten
+from zhat.sampling.mixing import BETWEEN_RUNGS, Centred, Moves, centred, correlations, decorrelated
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.kernel_choice import KernelChoice
@@ -51,7 +51,7 @@ class RungPlan(NamedTuple):
     priors: bool = True
 
 
-def move_until_forgotten(
+def move_until_decorrelated(
     model: Model, start: Start, plan: RungPlan, choice: KernelChoice, rng: np.random.Generator, loop: Loop
 ) -> Rung:
     """Move until the particles are hardly correlated with their start; choose between kernels when the first one is slow.
@@ -63,7 +63,7 @@ def move_until_forgotten(
     parts: list[Swept] = []
     left, memory, n_moves = 1.0, 1.0, 0
     surprisal, lefts = start.surprisal, list[float]()
-    while not forgotten(lefts, memory, moves, BETWEEN_RUNGS) and n_moves < moves.at_most:
+    while not decorrelated(lefts, memory, moves, BETWEEN_RUNGS) and n_moves < moves.at_most:
         moving = TunedKernel(choice.kernel, Tempered(plan.beta), start.tuning).scaled(choice.scale)
         before, spent = left, loop.n_likelihood + GRADIENT_COST * loop.n_gradient
         part = sweep(model, moving, state, moves.at_once, rng, loop, priors=plan.priors)

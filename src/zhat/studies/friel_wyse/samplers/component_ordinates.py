@@ -72,7 +72,7 @@ def _toward_point(model: Model, precision: float, draws: Array, density: Array, 
 def _away_from_point(
     model: Model, precision: float, draws: Array, density: Array, j: int, rng: np.random.Generator, loop: Loop
 ) -> Array:
-    """log alpha of a proposal of coefficient j, which stands at the point, along a chain: (draws, chains)."""
+    """log alpha of a proposal of coefficient j, which is held at the point, along a chain: (draws, chains)."""
     target = draws.copy()
     target[:, :, j] += rng.standard_normal(draws.shape[:2]) / np.sqrt(precision)
     return np.minimum(_density(model, target, loop) - density, 0.0)

@@ -44,7 +44,7 @@ from zhat.sampling.mixing import Moves  # noqa: E402
 from zhat.sampling.tempering import gibbs_ladder  # noqa: E402
 from zhat.sampling.tempering.ladder import run_ladder  # noqa: E402
 from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains  # noqa: E402
-from zhat.sampling.tempering.lineages import walk  # noqa: E402
+from zhat.sampling.tempering.lineages import anneal  # noqa: E402
 from zhat.sampling.tempering.path_survey import untuned_plan  # noqa: E402
 from zhat.sampling.tempering.schedules import PowerLadder  # noqa: E402
 from zhat.seeding import Key  # noqa: E402
@@ -101,7 +101,7 @@ def pieces(model: Model) -> dict[str, Callable[[], Any]]:
         "noise of the walk": noise(model, betas(LADDER)[:-1], 1, N_LINEAGES),
         "noise of the climb": noise(model, betas(RUNGS), 10, CLIMB.n_chains),
         "its noise": noise(model, betas(RUNGS), 100, CLIMB.n_chains),
-        "walk": lambda: walk(model, plan, start, N_LINEAGES // 2, Key(3), loop),
+        "walk": lambda: anneal(model, plan, start, N_LINEAGES // 2, Key(3), loop),
         "climb": climbing(CLIMB),
         "chains, ten times the sweeps": climbing(LONG_CLIMB),
         "AIS without its checks": lambda: zhat.evidence(model, bare, seed=1, progress=False),

@@ -1,4 +1,4 @@
-"""Every method declares which look for missed mass it makes, or why none; and its runs make that one."""
+"""Every method declares which check for missed mass it makes, or why none; and its runs make that one."""
 
 from __future__ import annotations
 

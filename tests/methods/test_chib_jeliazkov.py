@@ -50,7 +50,7 @@ def test_conditional_moments_are_those_of_a_normal():
 def test_an_independent_block_is_a_t_that_follows_the_others():
     draws, columns = correlated_draws(), np.array([1, 2])
     step = Independent(degrees_of_freedom=7.0).fitted(draws, columns, np.random.default_rng(1))
-    assert not step.forgets
+    assert not step.is_independent
     mean, covariance = moments(draws)
     origin, target = draws[:5], draws[5:10].copy()
     target[:, 0] = origin[:, 0]

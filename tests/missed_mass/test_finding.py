@@ -1,4 +1,4 @@
-"""What a look for missed mass found: decisions from numbers, and the way through a result's diagnostics."""
+"""The finding of a check for missed mass: decisions from numbers, and the way through a result's diagnostics."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Modes that are easily lost, and what the look for missed mass finds of them."""
+"""Modes that are easily lost, and what the check for missed mass finds of them."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def test_a_mode_with_few_particles_on_the_way_is_not_lost_in_silence():
 
 @pytest.mark.parametrize("method", ["importance", "laplace", "stepping-stone", "nested", None])
 def test_a_budget_that_ends_in_the_last_check_leaves_no_unchecked_number_ok(method):
-    """Without the look for missed mass, stepping stones on unequal-modes-10 are 0.7 nats low, ± 0.05, and know nothing of it."""
+    """Without the check for missed mass, stepping stones on unequal-modes-10 are 0.7 nats low, ± 0.05, and know nothing of it."""
     model = zoo.example("E8").model
     whole = evidence(model, method, seed=1, progress=False)
     assert whole.status.is_ok

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from zhat.errors import BadInput
-from zhat.sampling.mixing import BETWEEN_RUNGS, Moves, Stalling, centred, correlations, forgotten, ranks, within_threshold
+from zhat.sampling.mixing import BETWEEN_RUNGS, Moves, Stalling, centred, correlations, decorrelated, ranks, within_threshold
 from zhat.sampling.tuning import tuning_of
 
 
@@ -17,20 +17,20 @@ def test_slow_forgetting_is_not_taken_for_separate_modes():
     """In a hundred dimensions a point forgets with a time of about 170 moves; in separate modes nothing more is forgotten."""
     moves = Moves(correlation=0.15, at_once=4, at_most=400)
     slow = [float(np.exp(-4.0 * call / 170.0)) for call in range(1, 81)]
-    assert not any(forgotten(slow[:n], 0.1, moves, within_threshold(100)) for n in range(1, len(slow) + 1))
-    assert forgotten([0.8] * 15, 0.1, moves, within_threshold(100)), "modes"
-    assert not forgotten([0.8] * 15, 0.3, moves, within_threshold(100)), "the likelihood's rank is remembered still"
-    assert forgotten([0.8] * 5, 0.1, moves, within_threshold(10))
-    assert forgotten([0.14], 0.14, moves, within_threshold(100))
+    assert not any(decorrelated(slow[:n], 0.1, moves, within_threshold(100)) for n in range(1, len(slow) + 1))
+    assert decorrelated([0.8] * 15, 0.1, moves, within_threshold(100)), "modes"
+    assert not decorrelated([0.8] * 15, 0.3, moves, within_threshold(100)), "the likelihood's rank is remembered still"
+    assert decorrelated([0.8] * 5, 0.1, moves, within_threshold(10))
+    assert decorrelated([0.14], 0.14, moves, within_threshold(100))
 
 
 def test_rungs_wait_for_eight_moves_without_a_change():
     moves = Moves(correlation=0.2, at_once=4, at_most=40)
     assert BETWEEN_RUNGS.back(4) == 3 and BETWEEN_RUNGS.back(5) == 3 and Stalling(calls=3, moves=50).back(4) == 14
-    assert not forgotten([], 0.0, moves, BETWEEN_RUNGS)
-    assert not forgotten([0.8, 0.8, 0.8], 0.1, moves, BETWEEN_RUNGS)
-    assert forgotten([0.8, 0.8, 0.8, 0.8], 0.1, moves, BETWEEN_RUNGS)
-    assert not forgotten([0.9, 0.8, 0.7, 0.6], 0.1, moves, BETWEEN_RUNGS)
+    assert not decorrelated([], 0.0, moves, BETWEEN_RUNGS)
+    assert not decorrelated([0.8, 0.8, 0.8], 0.1, moves, BETWEEN_RUNGS)
+    assert decorrelated([0.8, 0.8, 0.8, 0.8], 0.1, moves, BETWEEN_RUNGS)
+    assert not decorrelated([0.9, 0.8, 0.7, 0.6], 0.1, moves, BETWEEN_RUNGS)
 
 
 def test_correlations_are_those_of_the_start_with_the_present():

@@ -1,7 +1,7 @@
-"""What a method is, and how methods are found.
+"""The base class of methods, and their registry.
 
-A method is a frozen dataclass of settings with a name, what it needs of a model, what to cite, which look for missed mass it makes,
-and one verb:
+A method is a frozen dataclass of settings with a name, what it needs of a model, what to cite, which check for missed mass it
+makes, and one function, `run`:
 
     @dataclass(frozen=True)
     class PriorMean(Method):
@@ -14,9 +14,8 @@ and one verb:
 
         def run(self, model, bench, key): ...
 
-Adding one is adding a file to this folder: the registry walks it, and from then on the front door, the command line,
-the contract tests and the table in the documentation know the method. Methods never import each other; what two of
-them share lives on a floor below.
+To add a method, add a file to this folder: the registry finds it, and `evidence`, the command line, the contract tests and the
+table in the documentation include it. Methods never import each other; code that two of them share is in a lower package.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Method(ABC):
     when : str
         When to use it, for the tables.
     look : Look
-        Which look for missed mass its runs make, or why none.
+        Which check for missed mass its runs make, or why none.
     """
 
     name: ClassVar[str]
@@ -72,14 +71,14 @@ class Method(ABC):
         """Estimate log Z, with its standard error and a verdict on both."""
 
     def checked(self, model: Model, estimate: Estimate, witnesses: Witnesses, key: Key, loop: Loop) -> Estimate:
-        """The estimate after this method's look for missed mass; one without a standard error, or with one of zero, as it is."""
+        """The estimate after this method's check for missed mass; one without a standard error, or with one of zero, is unchanged."""
         if not estimate.log_evidence_se:
             return estimate
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
         return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key, loop))
 
     def read(self, record: object) -> Estimate:
-        """The estimate from a record that is there already, for methods that can (see `zhat.read`)."""
+        """The estimate from an existing record, for methods that support it (see `zhat.read`)."""
         raise BadInput(f"{type(self).__name__} cannot read the record of another run; run it on the model.")
 
     def missing(self, model: Model) -> frozenset[Offer]:
@@ -91,19 +90,19 @@ class Method(ABC):
 def registry() -> dict[str, type[Method]]:
     """Every method of this folder, by name, in alphabetical order."""
     package = importlib.import_module("zhat.methods")
-    found: dict[str, type[Method]] = {}
+    methods: dict[str, type[Method]] = {}
     for info in pkgutil.iter_modules(package.__path__):
         if info.name.startswith("_"):
             continue
         module = importlib.import_module(f"zhat.methods.{info.name}")
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.__name__:
-                found[value.name] = value
-    return dict(sorted(found.items()))
+                methods[value.name] = value
+    return dict(sorted(methods.items()))
 
 
 def method_named(name: str, settings: dict[str, Any] | None = None) -> Method:
-    """A method by its name and settings; unknown words are answered with the nearest known one."""
+    """A method by its name and settings; for an unknown name the error suggests the nearest known one."""
     methods = registry()
     if name not in methods:
         raise BadInput(f"there is no method {name!r}{_nearest(name, list(methods))} Known: {', '.join(methods)}.")
@@ -121,7 +120,7 @@ def _nearest(word: str, known: list[str]) -> str:
 
 
 def check_count(owner: str, name: str, value: Any, minimum: int, why: str) -> None:
-    """Refuse a count that is not a whole number of at least `minimum`, saying why it cannot be less."""
+    """Refuse a count that is not a whole number of at least `minimum`; `why` is the reason in the message."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadType(f"{owner}({name}={value!r}): give a whole number.")
     if value < minimum:

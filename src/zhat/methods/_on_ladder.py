@@ -1,4 +1,4 @@
-"""What power posteriors and stepping stones share: chains on a ladder of rungs from the prior to the posterior, read by a sum."""
+"""What power posteriors and stepping stones share: chains on a ladder of inverse temperatures (rungs), from prior to posterior."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from zhat.verdicts.tempered import unfinished
 
 @dataclass(frozen=True)
 class OnLadder(Method):
-    """Chains pass a ladder of rungs; `read` makes an estimate of the record."""
+    """Chains run on a ladder of inverse temperatures; `read` makes an estimate from their record."""
 
     chains: LadderChains = field(default_factory=LadderChains)
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.8))
@@ -47,7 +47,7 @@ class OnLadder(Method):
 
     @abstractmethod
     def read(self, record: object) -> Estimate:
-        """The estimate from a tempered run that is there already, by chains or by a population."""
+        """The estimate from an existing tempered run, of chains or of a population."""
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""

@@ -1,4 +1,4 @@
-"""Annealed importance sampling: independent lineages cooled from the prior to the posterior, each with a weight.
+"""Annealed importance sampling: independent lineages tempered from the prior to the posterior, each with a weight.
 
     log w = sum_k (beta_{k+1} - beta_k) log L(theta_k),      Z = E[w],      0 = beta_0 < beta_1 < ... < beta_K = 1,
 
@@ -8,19 +8,20 @@ poor mixing shows as uneven weights. Needs prior draws and a likelihood; any lad
 rung. Where the model has tempered full conditionals, Gibbs sweeps are the moves.
 
 *Unbiased* holds only if ladder and tuning do not depend on the lineages. A pilot of `n_pilot` resampled particles runs first and
-measures the path's length Lambda; a trial with half the rungs and half the lineages then shows how uneven the weights are;
-and the ladder gets as many rungs at equal distances as bring the variance of log w down to `log_weight_variance`. Pilot and trial
-are not used for the answer. A ladder that is given (`zhat.schedules.PowerLadder(100, 5)`, as in Friel & Wyse 2012) is used as it is.
+measures the path's length Lambda; a trial with half the rungs and half the lineages then shows how uneven the weights are; and
+the ladder gets as many rungs at equal distances as bring the variance of log w down to `log_weight_variance`. Pilot and trial are
+not used for the answer. A ladder that is given (`zhat.schedules.PowerLadder(100, 5)`, as in Friel & Wyse 2012) is used as it is.
 
-*A lower bound in expectation.* Since Z is unbiased, log Z comes out low on average, by half the squared standard error: the result says
-`lower bound`. By Markov's inequality it exceeds log Z by b nats with probability at most exp(-b), whatever else went wrong.
+*A lower bound in expectation.* Since Z is unbiased, log Z comes out low on average, by half the squared standard error: the
+result says `lower bound`. By Markov's inequality it exceeds log Z by b nats with probability at most exp(-b), whatever else went
+wrong.
 
-*Its standard error.* The lineages are independent: sd(w) / (sqrt(N) mean(w)). It is given only when the weights are even enough for
-that: sd(log w), as its upper half has it, at most 2, and Pareto k below 0.5.
+*Its standard error.* The lineages are independent: sd(w) / (sqrt(N) mean(w)). It is given only when the weights are even enough
+for that: sd(log w), as its upper half has it, at most 2, and Pareto k below 0.5.
 
-*When it lies.* When lineages have too few moves to follow the path, some weights that matter have not been seen. Then more rungs give a
-significantly higher value: the run is compared with its trial, which had half of them (`not-converged`). A narrow peak that no
-lineage comes near leaves no trace in the weights (a first-order transition), so a mode check follows
+*When it lies.* When lineages have too few moves to follow the path, the largest weights are missing from the sample. Then more
+rungs give a significantly higher value: the run is compared with its trial, which had half of them (`not-converged`). A narrow
+peak that no lineage comes near leaves no trace in the weights (a first-order transition), so a mode check follows
 (`missed_mass.mode_check`); and `zhat.sandwich` anneals back from the posterior for an upper value.
 """
 
@@ -48,7 +49,7 @@ from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.defaults import check_kernels, kernels_for
 from zhat.sampling.mixing import Moves
 from zhat.sampling.observer import Observer
-from zhat.sampling.tempering.lineages import Walk, walk
+from zhat.sampling.tempering.lineages import LineageRun, anneal
 from zhat.sampling.tempering.path_survey import PathSurvey, Plan, pilot, untuned_plan
 from zhat.sampling.tempering.population import Population
 from zhat.sampling.tempering.schedules import AdaptiveESS, FixedLadder, PowerLadder, Schedule
@@ -63,7 +64,7 @@ MAX_SD_LOG = 2.0
 RISE = 3.0
 # Rungs between the ends come in multiples of this: all ladders then run through one compiled program.
 MULTIPLE = 32
-# How far the trial may raise the number of rungs beyond what the pilot's survey of the path asks for.
+# The factor by which the trial may raise the number of rungs above that from the pilot's survey of the path.
 MOST_STRETCH = 8
 REMEDY = "take more rungs (a smaller log_weight_variance) or more sweeps a rung, or use zhat.SMC()"
 
@@ -91,9 +92,9 @@ class AIS(Method):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_count("AIS", "n_particles", self.n_particles, 200, "Pareto k and the error need weights to look at")
+        check_count("AIS", "n_particles", self.n_particles, 200, "Pareto k and the standard error need enough weights")
         check_count("AIS", "n_sweeps", self.n_sweeps, 1, "lineages must move")
-        check_count("AIS", "n_pilot", self.n_pilot, 40, "a population of fewer has no spread to learn from")
+        check_count("AIS", "n_pilot", self.n_pilot, 40, "a smaller population gives no usable covariance")
         check_count("AIS", "most_rungs", self.most_rungs, MULTIPLE, "the ladder needs rungs")
         if self.n_particles % 2:
             raise BadInput(f"AIS(n_particles={self.n_particles}): the trial takes half of them; give an even number.")
@@ -102,7 +103,7 @@ class AIS(Method):
         if not 0.0 < self.log_weight_variance <= 4.0:
             raise BadInput(
                 f"AIS(log_weight_variance={self.log_weight_variance}): give a variance above 0 and at most 4, beyond which no "
-                "error is shown; about 0.5 is efficient."
+                "standard error is given; about 0.5 is efficient."
             )
         if self.schedule is not None and not hasattr(self.schedule, "next_beta"):
             raise BadType(
@@ -126,7 +127,7 @@ class AIS(Method):
         outliers = Outliers(model, self.look.effort)
         plan, trial = self.prepare(model, key, loop, finished, outliers.watch)
         start = prior_draws(model, self.n_particles, key.child("prior"), loop)
-        run = walk(model, plan, start, self.n_particles // 2, key.child("walk"), loop)
+        run = anneal(model, plan, start, self.n_particles // 2, key.child("walk"), loop)
         weights = Weights.of(run.log_weights)
         record = run.record()
         assert record.final is not None
@@ -169,10 +170,10 @@ class AIS(Method):
 
     def prepare(
         self, model: Model, key: Key, loop: Loop, finished: list[PathRun] | None = None, observer: Observer | None = None
-    ) -> tuple[Plan, Walk | None]:
-        """The ladder with its kernels and tuning; and the trial walk with half the rungs, if there was one.
+    ) -> tuple[Plan, LineageRun | None]:
+        """The ladder with its kernels and tuning; and the trial run with half the rungs, if there was one.
 
-        Whatever is complete on the way is added to `finished`. The `observer` sees the pilot's rungs.
+        Complete runs are appended to `finished`. The `observer` is called with the pilot's rungs.
         """
         kernels = kernels_for(model, self.kernels)
         if self.kernels is None and not kernels[0].needs_tuning:  # Gibbs sweeps need no other kernel in reserve
@@ -197,8 +198,8 @@ class AIS(Method):
 
     def _adapted(
         self, model: Model, path: PathSurvey, key: Key, loop: Loop, finished: list[PathRun] | None
-    ) -> tuple[Plan, Walk | None]:
-        """As many rungs as the pilot's map and then a trial ask for."""
+    ) -> tuple[Plan, LineageRun | None]:
+        """The number of rungs from the pilot's survey, raised by a trial where its weights are too uneven."""
         if path.length == 0.0:  # a constant likelihood: one exact step
             return path.plan(np.array([0.0, 1.0]), self.n_sweeps), None
         wanted = path.length**2 * path.slowness(self.n_sweeps) / self.log_weight_variance
@@ -206,20 +207,20 @@ class AIS(Method):
         trial = self._trial(model, path.plan(path.rungs(n_first // 2), self.n_sweeps), key, loop)
         if finished is not None:
             finished.append(trial.record())
-        # What unevenness costs: the variance of log w, were it normal; unlike the latter it does not mind weights near zero.
+        # The variance of log w, if it were normal, from the relative variance of w, which weights near zero do not affect.
         uneven = Weights.of(trial.log_weights)
         variance = math.log(max((self.n_particles // 2 - uneven.n_zero) / max(uneven.ess, 1.0), 1.0))
         enough = (n_first // 2) * variance / self.log_weight_variance
         n_rungs = _multiple(max(n_first, min(enough, MOST_STRETCH * n_first)), self.most_rungs)
         return path.plan(path.rungs(n_rungs), self.n_sweeps), trial
 
-    def _trial(self, model: Model, plan: Plan, key: Key, loop: Loop) -> Walk:
+    def _trial(self, model: Model, plan: Plan, key: Key, loop: Loop) -> LineageRun:
         n = self.n_particles // 2
-        return walk(model, plan, prior_draws(model, n, key.child("trial prior"), loop), n, key.child("trial"), loop)
+        return anneal(model, plan, prior_draws(model, n, key.child("trial prior"), loop), n, key.child("trial"), loop)
 
 
 def given_rungs(schedule: Schedule | None) -> Array | None:
-    """The rungs of a ladder that is known beforehand; None for one that asks the draws."""
+    """The rungs of a ladder that is known beforehand; None for one that depends on the draws."""
     if not isinstance(schedule, PowerLadder | FixedLadder):
         return None
     betas = [0.0]
@@ -253,7 +254,7 @@ def upper_spread(log_weights: Array) -> float:
 # -- verdicts ------------------------------------------------------------------------------------------------------------
 
 
-def _status(weights: Weights, run: Walk) -> Status:
+def _status(weights: Weights, run: LineageRun) -> Status:
     status = weights_status(weights, REMEDY)
     spread = upper_spread(weights.log_weights)
     if spread > MAX_SD_LOG:

@@ -1,4 +1,4 @@
-"""Chib's method: Bayes' rule read backwards at one point, with the posterior density there from Gibbs output.
+"""Chib's method: Bayes' rule solved for the evidence at one point, with the posterior density there from Gibbs output.
 
     log Z = log L(theta*) + log prior(theta*) - log posterior(theta*)
 
@@ -12,25 +12,25 @@ middle factors are such averages over *reduced runs*, in which the later blocks 
 a full conditional: with one block nothing is averaged and the answer is exact. Needs the model's `conditionals`, constants
 included.
 
-*The point* may be any of high density. As in Friel & Wyse (2012) the last block's value is the one among posterior draws at which its
-averaged density is highest; that would cost the square of the number of draws, so some hundred candidates are compared over
-some hundred draws of the warm-up. The other blocks then take, in turn, the best of as many draws from their conditionals. Or
-give `point`.
+*The point* may be any of high density. As in Friel & Wyse (2012) the last block's value is the one among posterior draws at which
+its averaged density is highest; that would cost the square of the number of draws, so some hundred candidates are compared over
+some hundred draws of the warm-up. The other blocks then take, in turn, the best of as many draws from their conditionals. The
+setting `point` replaces this choice.
 
-*Its standard error.* Each run's averages are of correlated draws; the delta method on their logs with the effective number of the averaged
-densities themselves. All chains move together in compiled calls, from starts dispersed as the prior. (Newey & West's standard error, which
-Chib uses, is among the diagnostics; on strongly correlated chains it is 5 to 17 % too small.)
+*Its standard error.* Each run's averages are of correlated draws; the delta method on their logs with the effective sample size
+of the averaged densities themselves. All chains move together in compiled calls, from starts dispersed as the prior. (Newey &
+West's standard error, which Chib uses, is among the diagnostics; on strongly correlated chains it is 5 to 17 % too small.)
 
-*Its checks.* R-hat of the chains and of every averaged series; Pareto k and effective number of these; the answer at four
+*Its checks.* R-hat of the chains and of every averaged series; Pareto k and effective sample size of these; the answer at four
 further points (mean, median and two draws), which must agree within the standard error of the difference; each conditional's
 shape against prior x likelihood, and its constant where the block is one number or several unbounded ones; whether importance
 sampling at the modes, or the prior draws, show mass that the chains missed (`missed_mass.mode_check`). With one block nothing is
-averaged over the chains, and there is nothing to miss.
+averaged over the chains, and no mode can be missing.
 
-*When it lies.* When the sampler has not seen all of the posterior. In a mixture of k components the posterior has k! mirrored
+*When it lies.* When the sampler has not visited all of the posterior. In a mixture of k components the posterior has k! mirrored
 modes; a Gibbs sampler that stays in one of them gives an answer that is too low by up to log k! (Neal 1999), smoothly and at
-every point. Chains that start dispersed end in different mirrored modes, and R-hat shows it; if a labelling is forced by the prior,
-the prior must be normalised for it. A mode that no chain visits is seen only by the mode check. Cite Chib (1995).
+every point. Chains that start dispersed end in different mirrored modes, and R-hat shows it; if a labelling is forced by the
+prior, the prior must be normalised for it. A mode that no chain visits shows only in the mode check. Cite Chib (1995).
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ from zhat.verdicts.ordinates import ordinate_estimate
 
 REMEDY = "use zhat.SMC(), which needs no conditionals"
 AT_ONCE = 100
-# A Gibbs sampler may mix slowly and be right: the standard error sees the correlation. Beyond this the chains do not agree.
+# A Gibbs sampler may mix slowly and be right: the standard error includes the correlation. Beyond this the chains do not agree.
 MAX_R_HAT = 1.05
-# Candidates for the point, and draws over which each is averaged: their product is what the choice costs.
+# Candidates for the point, and draws over which each is averaged: the cost is their product.
 N_CANDIDATES = 128
 
 
@@ -101,7 +101,7 @@ class Chib(Method):
         """Check the settings."""
         check_count("Chib", "n_chains", self.n_chains, 4, "chains are compared with each other")
         check_count("Chib", "n_warmup", self.n_warmup, 20, "the point is chosen among the draws of the warm-up")
-        check_count("Chib", "n_draws", self.n_draws, 50, "correlation along a chain cannot be seen in fewer")
+        check_count("Chib", "n_draws", self.n_draws, 50, "fewer draws do not show the autocorrelation of a chain")
         if self.point is not None and not isinstance(self.point, Mapping):
             raise BadType(f"Chib(point={self.point!r}): give a dictionary of parameter names and values.")
 
@@ -213,7 +213,7 @@ def _high_density_point(model: Model, pilot: Array, rng: np.random.Generator, lo
 
 
 def _held(model: Model, position: Array, names: list[str], stars: Params, n_chains: int) -> Array:
-    """The points with these parameters put where the stars have them, `n_chains` rows a star."""
+    """The points with these parameters set to the values of the stars, `n_chains` rows a star."""
     params, _ = constrain_batch(model, position)
     return unconstrained(model, {**params, **{name: np.repeat(stars[name], n_chains, axis=0) for name in names}})
 

@@ -1,4 +1,4 @@
-"""Chib & Jeliazkov's method: Bayes' rule read backwards at one point, with the density there from Metropolis-Hastings output.
+"""Chib & Jeliazkov's method: Bayes' rule solved for the evidence at one point, with the density there from Metropolis output.
 
     log Z = log L(theta*) + log prior(theta*) - log posterior(theta*)
 
@@ -8,24 +8,24 @@ q(theta, theta') and its acceptance probability alpha (Chib & Jeliazkov 2001),
     posterior(theta*) = E_posterior[ alpha(theta, theta*) q(theta, theta*) ]  /  E_q(theta*, .)[ alpha(theta*, theta) ],
 
 an average over posterior draws over an average over proposals from theta*. With several blocks the density is a product of such
-ratios; from the second on the averages are over reduced runs, in which the earlier blocks stand still at theta*, and a
-divisor takes its proposals along the next reduced run. Any posterior draws and any proposal density will do. Here they are
-Hamiltonian chains (Crank-Nicolson for black boxes) that start from the particles of a short tempered run, and by default
-a proposal that does not depend on the present point, a Student t or a mixture of them fitted to draws that the averages do not use.
-Then the identity is a bridge between the posterior and the proposal, with both averaged functions bounded (Mira & Nicholls 2004),
-which holds in fifty dimensions where a random walk (`proposal=zhat.settings.Walk()`) hardly ever comes near theta*. Works in the
-unconstrained coordinates and needs a likelihood only.
+ratios; from the second on the averages are over reduced runs, in which the earlier blocks are held at theta*, and a divisor takes
+its proposals along the next reduced run. Any posterior draws and any proposal density will do. Here they are Hamiltonian chains
+(Crank-Nicolson for black boxes) that start from the particles of a short tempered run, and by default a proposal that does not
+depend on the present point, a Student t or a mixture of them fitted to draws that the averages do not use. Then the identity is a
+bridge between the posterior and the proposal, with both averaged functions bounded (Mira & Nicholls 2004), which holds in fifty
+dimensions where a random walk (`proposal=zhat.settings.Walk()`) hardly ever comes near theta*. Works in the unconstrained
+coordinates and needs a likelihood only.
 
-*Its standard error.* The delta method, run by run, with the effective number of each draw's influence on the answer; numerator and
-divisor that share a run are taken together.
+*Its standard error.* The delta method, run by run, with the effective sample size of each draw's influence on the answer;
+numerator and divisor that share a run are taken together.
 
-*Its checks.* R-hat of the chains; Pareto k and effective number of the averaged series; the acceptance at theta*; the answer at
-five points (best draw, mean, median, two draws), which must agree within the standard errors of their differences (the point
+*Its checks.* R-hat of the chains; Pareto k and effective sample size of the averaged series; the acceptance at theta*; the answer
+at five points (best draw, mean, median, two draws), which must agree within the standard errors of their differences (the point
 with the smallest standard error gives the answer, unless one is given); whether importance sampling at the modes, or the prior
 draws, show mass that the chains missed (`missed_mass.mode_check`).
 
-*When it lies.* When the chains have not seen all of the posterior: it is then too low by minus the log of the share seen.
-R-hat shows chains in different modes, not a mode that no chain has found.
+*When it lies.* When the chains have not visited all of the posterior: the log evidence is then too low by minus the log of the
+share visited. R-hat shows chains in different modes, not a mode that no chain has found.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ REMEDY = "use zhat.SMC(), which needs no point"
 AT_ONCE = 25
 # Hamiltonian chains that mix show 1.01 at most; funnels, where the answer is wrong by a few hundredths of a nat, 1.03 and more.
 MAX_R_HAT = 1.02
-# Below this the divisor is an average of next to nothing.
+# Below this acceptance probability the divisor is an average of a few draws.
 MIN_ACCEPTANCE = 0.01
 
 
@@ -104,7 +104,7 @@ class ChibJeliazkov(Method):
         check_count(owner, "n_chains", self.n_chains, 4, "chains are compared with each other")
         check_count(owner, "n_warmup", self.n_warmup, 0, "there cannot be fewer than none")
         check_count(owner, "n_pilot", self.n_pilot, 50, "the proposal is fitted to them")
-        check_count(owner, "n_draws", self.n_draws, 50, "correlation along a chain cannot be seen in fewer")
+        check_count(owner, "n_draws", self.n_draws, 50, "fewer draws do not show the autocorrelation of a chain")
         if not hasattr(self.proposal, "fitted"):
             raise BadType(
                 f"{owner}(proposal={self.proposal!r}): give a proposal such as zhat.settings.Independent() or zhat.settings.Walk()."
@@ -131,18 +131,22 @@ class ChibJeliazkov(Method):
         points = np.concatenate([first[None], points])
         fit = key.child("fit").generator()
         transitions = [self.proposal.fitted(pilot.position, columns, fit) for columns in blocks]
-        walk = _Walk(model, points, blocks, transitions, pilot, kept, self.n_chains, self.n_draws, loop)
-        record = walk.ordinates(key.child("averages").generator())
+        runs = _Runs(model, points, blocks, transitions, pilot, kept, self.n_chains, self.n_draws, loop)
+        record = runs.ordinates(key.child("averages").generator())
         if self.point is None:
             record = _best_first(record)
         acceptance = float(np.exp(min(_log_mean(down[0]) for down in record.log_down)))
-        more: dict[str, Diagnostic] = {"n_blocks": len(blocks), "acceptance_at_point": acceptance, "chain_ess": float(chains.ess)}
-        estimate = ordinate_estimate(record, chains.r_hat, MAX_R_HAT, REMEDY, more).doubted(_acceptance_status(acceptance))
+        diagnostics: dict[str, Diagnostic] = {
+            "n_blocks": len(blocks),
+            "acceptance_at_point": acceptance,
+            "chain_ess": float(chains.ess),
+        }
+        estimate = ordinate_estimate(record, chains.r_hat, MAX_R_HAT, REMEDY, diagnostics).doubted(_acceptance_status(acceptance))
         if not np.isfinite(estimate.log_evidence) or not estimate.status.is_ok:
             return estimate
         assert estimate.log_evidence_se is not None
         answer, prior = Answer(estimate.log_evidence, estimate.log_evidence_se), bench.prior()
-        if len(blocks) == 1 and acceptance > 1.0 - 1e-12:  # the proposal is the posterior itself: no mode is left to look for
+        if len(blocks) == 1 and acceptance > 1.0 - 1e-12:  # the proposal equals the posterior: no mode can be missing
             return after_look(estimate, Finding(answer, effort, from_prior_draws=mean_likelihood(prior)))
         witnesses = Sampled(kept, outliers.draws, prior, equal_weight=True)
         return after_look(estimate, look_for_missed_mass(model, answer, witnesses, effort, key.child("mode"), loop))
@@ -155,7 +159,7 @@ class ChibJeliazkov(Method):
         if sorted(named) != sorted(model.space.names):
             raise BadInput(
                 f"ChibJeliazkov(blocks=...) names {named}, and the parameters are {list(model.space.names)}: every parameter "
-                "must stand in exactly one block."
+                "must be in exactly one block."
             )
         starts = np.cumsum([0, *(site.size for site in model.space.sites)])
         at = {site.name: np.arange(starts[i], starts[i + 1]) for i, site in enumerate(model.space.sites)}
@@ -163,8 +167,8 @@ class ChibJeliazkov(Method):
 
 
 @dataclass(frozen=True)
-class _Walk:
-    """The runs of one estimate: the full one, then those with more and more blocks held at the points."""
+class _Runs:
+    """The runs of one estimate: the full one, then the reduced runs with one more block held at the points each."""
 
     model: Model
     points: Array
@@ -177,13 +181,13 @@ class _Walk:
     loop: Loop
 
     def ordinates(self, rng: np.random.Generator) -> OrdinateRun:
-        """What is averaged, block after block."""
+        """The series to be averaged, block after block."""
         model, n_points = self.model, len(self.points)
         log_prior, log_likelihood = log_densities(model, self.points, self.loop)
         at_points = log_prior + log_likelihood
         # A run is a list over points of draws (n, d) and their log densities; points share the full run.
         run = [(self.full.position, self.full.log_prior + self.full.log_likelihood)] * n_points
-        if len(self.blocks) == 1 and self.transitions[0].forgets:
+        if len(self.blocks) == 1 and self.transitions[0].is_independent:
             return self._record(log_likelihood, log_prior, *self._one_density(run[0], at_points, rng))
         log_up, log_down = [], []
         for j, (columns, transition) in enumerate(zip(self.blocks, self.transitions, strict=True)):
@@ -241,7 +245,7 @@ class _Walk:
         return _log_acceptance(log_origin, log_target, forward, transition.log_density(target, origin)) + forward
 
     def _down(self, run: tuple[Array, Array], transition: Transition, rng: np.random.Generator) -> Array:
-        """log alpha(theta*, theta) with theta proposed along a run in which the block stands at the point."""
+        """log alpha(theta*, theta) with theta proposed along a run in which the block is held at the point."""
         origin, log_origin = run
         target = transition.draw(rng, origin)
         forward, back = transition.log_density(origin, target), transition.log_density(target, origin)
@@ -253,7 +257,7 @@ class _Walk:
         return log_prior + log_likelihood
 
     def _reduced(self, held: Columns, rng: np.random.Generator) -> list[tuple[Array, Array]]:
-        """Chains in the coordinates that are not held, for every point at once; held ones stand at the points."""
+        """Chains in the coordinates that are not held, for every point at once; the others are held at the points."""
         model, n_points, d = self.model, len(self.points), self.model.n_dimensions
         free = np.setdiff1d(np.arange(d), held)
         _, covariance = moments(self.pilot.position)
@@ -261,10 +265,10 @@ class _Walk:
         start = np.tile(self.full.position.reshape(self.n_chains, self.n_draws, d)[:, -1], (n_points, 1))
         moved = start.copy()
         moved[:, held] = np.repeat(self.points[:, held], self.n_chains, axis=0)
-        moved[:, free] += (moved - start) @ regression.T  # the free coordinates follow, as far as a normal would
+        moved[:, free] += (moved - start) @ regression.T  # the free coordinates move to their conditional mean, as for a normal
         factor = np.zeros((d, d))
         factor[np.ix_(free, free)] = np.linalg.cholesky(rest)
-        # A step is the factor times noise: rows of zeros leave the held coordinates alone.
+        # A step is the factor times noise: rows of zeros leave the held coordinates unchanged.
         tuning = Tuning(np.zeros((1, d)), factor[None], np.eye(d)[None], np.float64(1.0))
         kernel = held_kernel(model)
         moving = TunedKernel(kernel, Tempered(1.0), tuning)
@@ -308,9 +312,9 @@ def _split(chains: Chains, n_chains: int, n_pilot: int, d: int) -> tuple[Draws, 
 
 def _best_first(record: OrdinateRun) -> OrdinateRun:
     """The record with the point of the smallest standard error first, among those whose averages do not depend on few draws."""
-    found = ordinates(len(record.points), record.log_up, record.log_down)
-    heavy = (tail_indices(record) >= MAX_PARETO_K) | ~np.isfinite(found.log_density)
-    order = np.lexsort((found.se, heavy))
+    at_points = ordinates(len(record.points), record.log_up, record.log_down)
+    heavy = (tail_indices(record) >= MAX_PARETO_K) | ~np.isfinite(at_points.log_density)
+    order = np.lexsort((at_points.se, heavy))
     return OrdinateRun(
         points=record.points[order],
         log_likelihood=record.log_likelihood[order],

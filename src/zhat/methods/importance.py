@@ -1,22 +1,22 @@
-"""Importance sampling: draws from a density near the posterior, weighted back.
+"""Importance sampling: weighted draws from a density near the posterior.
 
     Z = E_q[ L(theta) prior(theta) / q(theta) ]   so   log Z  is estimated by  log (1/N) sum_i w_i.
 
-By default q is a Student t (or several) at the modes that a multistart search finds, shaped by their curvature (Geweke
-1989), or any proposal given. Pilot runs refit it: while their weights are uneven, mixtures of one, two, four t's are fitted to
-the weighted draws, and the best one is used, which helps with skewed and curved posteriors. Pilot draws are not used for the answer.
-A tenth of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but
-the prior reaches shows up as a few huge weights.
+By default q is a Student t (or several) at the modes that a multistart search finds, shaped by their curvature (Geweke 1989), or
+any proposal given. Pilot runs refit it: while their weights are uneven, mixtures of one, two, four t's are fitted to the weighted
+draws, and the best one is used, which helps with skewed and curved posteriors. Pilot draws are not used for the answer. A tenth
+of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but the
+prior reaches shows up as a few huge weights.
 
 *Its standard error.* The delta method's, sd(w) / (sqrt(N) mean(w)), given only when the weights' Pareto k is below 0.5 and their
 effective sample size is large enough; otherwise the number is suspect and comes without one. Z is unbiased; log Z is low by
 half the squared standard error, which is far below it.
 
-*When it lies.* A mode that neither the search nor the prior's share of draws meets leaves no trace in the weights. So a coverage
-check follows: a small tempered population from the prior shows mass where the proposal hardly reaches
+*When it lies.* A mode that neither the search nor the prior's share of draws reaches leaves no trace in the weights. So a
+coverage check follows: a small tempered population from the prior shows mass where the proposal has hardly any density
 (`missed_mass.coverage_check`). Modes found that way are added to the proposal, once, and everything is computed and checked
-again. A mode that the population does not reach either, or one of a few hundredths of the mass, stays unseen. In many dimensions the
-posterior of a hierarchical model may have no usable mode at all; then the result fails (`no-mode`).
+again. A mode that the population does not reach either, or one of a few hundredths of the mass, remains undetected. In many
+dimensions the posterior of a hierarchical model may have no usable mode at all; then the result fails (`no-mode`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Importance(Method):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_count("Importance", "n_draws", self.n_draws, 1000, "Pareto k and the error need draws to look at")
+        check_count("Importance", "n_draws", self.n_draws, 1000, "Pareto k and the standard error need enough draws")
         check_count("Importance", "n_pilot", self.n_pilot, 500, "refitting the proposal needs draws")
         if not 0.0 <= self.defensive < 1.0:
             raise BadInput(f"Importance(defensive={self.defensive}): give the prior's share of draws, from 0 to below 1.")
@@ -85,13 +85,13 @@ class Importance(Method):
         if self.proposal is not None:
             estimate, finding = self._answer(model, self.proposal, 0, float("nan"), key, bench.loop)
             return estimate if finding is None else after_look(estimate, finding)
-        found = bench.modes(self.look.effort.search_starts(model))
-        if not found.usable:
-            return _no_proposal(found.n_starts)
-        return learning(partial(self._at, model, bench.loop), found.usable, key)
+        modes = bench.modes(self.look.effort.search_starts(model))
+        if not modes.usable:
+            return _no_proposal(modes.n_starts)
+        return learning(partial(self._at, model, bench.loop), modes.usable, key)
 
     def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
-        """The answer of a proposal at these modes, and what a look for missed mass found, if there was one."""
+        """The answer of a proposal at these modes, and the finding of the check for missed mass, if it was made."""
         first = at_modes(modes, self.degrees_of_freedom)
         proposal, efficiency = self._refit(model, first, key.child("pilot"), loop)
         return self._answer(model, proposal, len(modes), efficiency, key, loop)
@@ -133,7 +133,7 @@ class Importance(Method):
             try:
                 rng = key.child("fit", n_components).generator()
                 fit = fitted(position[alive], weight[alive], n_components, self.degrees_of_freedom, rng)
-            except BadInput:  # the weighted draws lie in fewer dimensions than there are: no shape to learn from them
+            except BadInput:  # the covariance of the weighted draws is singular: nothing can be fitted
                 break
             proposal = Mixture((first, fit), (0.25, 0.75))
         return best, best_score

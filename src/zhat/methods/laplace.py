@@ -1,4 +1,4 @@
-"""Laplace's method: the posterior read as a Gaussian at its mode.
+"""Laplace's method: the posterior approximated by a Gaussian at its mode.
 
     log Z  ~  log L(m) + log prior(m) + (d/2) log 2 pi - (1/2) log det H,      H = -(second derivatives at the mode m).
 
@@ -6,20 +6,20 @@ Exact for a Gaussian posterior, and right to O(1/n) as data grow (Tierney & Kada
 that can be differenced. Everything happens in the unconstrained coordinates: the answer depends on the parametrisation
 (a beta-binomial with two successes in ten is off by +0.052 in theta and by -0.030 in logit theta).
 
-Damped Newton steps lead from many starts to the modes (`step_size`, `tolerance`); where they end in several well separated
-modes, the masses are added. A search that does not converge (a mode on the edge of its support lies at infinity), or a
-curvature that is not that of a mode, fails with a sentence.
+Damped Newton steps from many starts find the modes (`step_size`, `tolerance`); where these are several and well separated,
+their masses are added. A search that does not converge (a mode on the edge of its support lies at infinity), or a
+curvature that is not that of a mode, gives a failed result.
 
 *Its error.* There is no Monte Carlo error: the result is a deterministic approximation and `log_evidence_se` is None.
 How far it seems to be off is measured by importance sampling from a Student t at the modes: |Laplace - corrected|, with
 the corrected value and its standard error in `diagnostics`. The result is suspect when that correction cannot be trusted
 (Pareto k) or is large.
 
-*When it lies.* Skewed or heavy-tailed posteriors, modes that no start reached, mass far from the mode. The correction at the modes
-does not see the last two. So, up to thirty dimensions, a coverage check follows (`missed_mass.coverage_check`): a small tempered
-population from the prior shows mass where the modes are not (`missed-mode`, `missed-peak`). Modes found that way are added, and
-everything is computed again. The check takes as long as the rest or somewhat longer; `coverage_check=False` leaves it out, and a black
-box never makes it. Cite Tierney & Kadane (1986); section 3.1 of Friel & Wyse (2012).
+*When it lies.* Skewed or heavy-tailed posteriors, modes that no start reached, mass far from the mode. The correction at the
+modes does not show the last two. So, up to thirty dimensions, a coverage check follows (`missed_mass.coverage_check`): a small
+tempered population from the prior shows mass where the modes are not (`missed-mode`, `missed-peak`). Modes found that way are
+added, and everything is computed again. The check takes as long as the rest or somewhat longer; `coverage_check=False` leaves it
+out, and a black box never makes it. Cite Tierney & Kadane (1986); section 3.1 of Friel & Wyse (2012).
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ class Laplace(Method):
             step_size=self.step_size,
             damping=self.damping,
         )
-        found = find_modes(model, bench.prior(), key.child("modes"), bench.loop, search)
-        if not found.usable:
-            return no_peak(found)
-        return learning(lambda modes, key: self._at(model, modes, key, bench.loop), found.usable, key)
+        modes = find_modes(model, bench.prior(), key.child("modes"), bench.loop, search)
+        if not modes.usable:
+            return no_peak(modes)
+        return learning(lambda at, key: self._at(model, at, key, bench.loop), modes.usable, key)
 
     def _n_starts(self, model: Model) -> int:
         effort = self.look.effort
@@ -105,7 +105,7 @@ class Laplace(Method):
         return min(self.n_starts, effort.starts_of_black_box) if model.is_black_box else self.n_starts
 
     def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, Finding | None]:
-        """The answer at these modes, and what a look for missed mass found, if there was one."""
+        """The answer at these modes, and the finding of the check for missed mass, if it was made."""
         peaks, proposal = different(modes, SEPARATE), at_modes(modes)
         log_evidence = float(log_sum_exp([mode.log_mass for mode in peaks]))
         draws = weighted_draws(model, proposal, self.n_check, key.child("check"), loop, DEFENSIVE)
@@ -141,9 +141,9 @@ class Laplace(Method):
 
 
 def search_status(peaks: tuple[Mode, ...]) -> Status:
-    """Whether the search has reached each of several modes often enough to believe that there is no further one.
+    """Whether the search has reached each of several modes so often that a further mode is improbable.
 
-    As with species in a sample: where some were met only once or twice, others were not met at all (Good 1953).
+    As with species in a sample: where some occur only once or twice, others are probably missing (Good 1953).
     """
     fewest = SHARP.fewest_hits
     rare = [mode for mode in peaks if mode.hits < fewest and mode.log_mass > peaks[0].log_mass - SHARP.negligible]
@@ -156,9 +156,9 @@ def search_status(peaks: tuple[Mode, ...]) -> Status:
     )
 
 
-def no_peak(found: Modes) -> Estimate:
+def no_peak(modes: Modes) -> Estimate:
     """The failure of a search that ended in no mode."""
-    best = found.modes[0] if found.modes else None
+    best = modes.modes[0] if modes.modes else None
     if best is not None and best.converged:
         sentence = (
             "the curvature at the best point found is not that of a mode (its Hessian is indefinite or singular): the "
@@ -166,7 +166,7 @@ def no_peak(found: Modes) -> Estimate:
         )
         return Estimate(np.nan, None, Status.failed("no-peak", sentence))
     sentence = (
-        f"none of {found.n_starts} searches for the mode converged: it may lie on the edge of a support (at infinity in "
+        f"none of {modes.n_starts} searches for the mode converged: it may lie on the edge of a support (at infinity in "
         "the unconstrained coordinates) or at a boundary of zero likelihood; use zhat.SMC()."
     )
     return Estimate(np.nan, None, Status.failed("no-mode", sentence))

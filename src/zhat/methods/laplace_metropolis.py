@@ -2,22 +2,23 @@
 
     log Z  ~  log L(m) + log prior(m) + (d/2) log 2 pi + (1/2) log det S,
 
-where m is the draw of highest posterior density (the MAP of the sample). Friel & Wyse (2012), like Laplace's own method, take for S the
-inverse of the negative second derivatives at m (`spread=Curvature()`, the default); Lewis & Raftery (1997), who named it
-Laplace-Metropolis, take the covariance of the draws (`spread=SampleCovariance()`), which needs no derivatives and sees the width
-that the posterior has rather than the one it has at its top. Works in the unconstrained coordinates. Needs posterior draws, here
-from several chains; with `kernel=zhat.kernels.Gibbs(model.conditionals)` from Gibbs sweeps, as in Friel & Wyse (2012).
+where m is the draw of highest posterior density (the MAP of the sample). Friel & Wyse (2012), like Laplace's own method, take for
+S the inverse of the negative second derivatives at m (`spread=Curvature()`, the default); Lewis & Raftery (1997), who named it
+Laplace-Metropolis, take the covariance of the draws (`spread=SampleCovariance()`), which needs no derivatives and gives the
+overall width of the posterior rather than its curvature at the mode. Works in the unconstrained coordinates. Needs posterior
+draws, here from several chains; with `kernel=zhat.kernels.Gibbs(model.conditionals)` from Gibbs sweeps, as in Friel & Wyse
+(2012).
 
 *Its error.* It is a deterministic function of a sample: the approximation's own error does not fall with more draws, so
-`log_evidence_se` is None. How far it seems to be off is measured, as for Laplace's method, by importance sampling from a Student
-t of this place and shape: |approximation - corrected|. What the draws add is in `diagnostics`: each chain's own best draw gives
+`log_evidence_se` is None. Its error is estimated, as for Laplace's method, by importance sampling from a Student t with this
+location and shape: |approximation - corrected|. The Monte Carlo part is in `diagnostics`: each chain's own best draw gives
 an answer, and `between_chain_sd` is their scatter; `short_of_top` is what a Newton step from the best draw would still gain.
 
-*When it lies.* As Laplace's method does: skewed posteriors, several modes, mass far from the mode. And with many dimensions in
-a way of its own: the best of N draws is not near the mode (with 8,000 draws half a nat below it in 10 dimensions, ten nats in
-50). The importance correction shows both; the result is suspect when that is large or cannot be trusted, and when a Newton step
-from the best draw would still gain (`far-from-mode`). Chains that are all in one mode of several agree with each other; a mode
-check therefore follows a result that is ok so far (`missed-peak`).
+*When it lies.* As Laplace's method does: skewed posteriors, several modes, mass far from the mode. In many dimensions there is a
+further error: the best of N draws is not near the mode (with 8,000 draws half a nat below it in 10 dimensions, ten nats in 50).
+The importance correction shows both; the result is suspect when that is large or cannot be trusted, and when a Newton step from
+the best draw would still gain (`far-from-mode`). Chains that are all in one mode of several agree with each other; a mode check
+therefore follows a result that is ok so far (`missed-peak`).
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.weights import correction_status, weights_status
 
 MAX_R_HAT = 1.05
-# Nats below the mode at which the best draw is no longer said to be there.
+# Nats below the mode from which the best draw is flagged as far from it.
 FAR_FROM_MODE = 0.2
 
 
@@ -180,7 +181,7 @@ def _near_the_mode(short: float) -> Status:
         return Status.ok()
     return Status.suspect(
         "far-from-mode",
-        f"the best draw lies {short:.2f} nats below the mode that a Newton step sees from it: too few draws for so many "
+        f"the best draw lies {short:.2f} nats below the mode that a Newton step from it predicts: too few draws for so many "
         "dimensions; use zhat.Laplace(), which searches for the mode.",
     )
 

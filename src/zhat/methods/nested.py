@@ -7,20 +7,20 @@ n alive, a death shrinks the mass by a factor t ~ Beta(n, 1), so log X falls by 
 noise of known law (Skilling 2006). The trapezoid rule over them gives Z; the last live points die without replacement and
 so bring in what is left. Here half of the live points die at a time, which is as exact (`sampling.nested.run`), and new
 points come from moves above the threshold that start at survivors. Needs nothing but prior draws and a
-likelihood: no gradient, no tempering, and no trouble with first-order transitions as long as the run goes on through them.
+likelihood: no gradient, no tempering, and no difficulty with first-order transitions as long as the run continues through them.
 
-*Its standard error.* Only the masses are random, so log Z is as uncertain as they make it: about √(H/n), with H the information in
-nats. The delta method over every shrinkage gives the same for live numbers that vary; `mass=SimulatedMass(...)` simulates the
+*Its standard error.* Only the masses are random, so log Z is as uncertain as they make it: about √(H/n), with H the information
+in nats. The delta method over every shrinkage gives the same for live numbers that vary; `mass=SimulatedMass(...)` simulates the
 shrinkages instead, and both the number and its standard error come from the simulations. All of these suppose that new points are
-independent of the survivors. Whether they are shows in how the final weight is shared among the descendants of the first live
-points, the genealogical estimate that also serves SMC: with perfect replacement it is the same number (measured: to a
-hundredth), with points that do not leave their mode or hardly move it is larger. The larger of the two is reported; when
-they differ by a factor of two the result is suspect.
+independent of the survivors. The shares of the final weight among the descendants of the first live points test this by the
+genealogical estimate, as in SMC: with perfect replacement it is the same number (measured: to a hundredth), with points that do
+not leave their mode or hardly move it is larger. The larger of the two is reported; when they differ by a factor of two the
+result is suspect.
 
-*When it lies.* When replacements are not drawn as they should be. Their ranks among the survivors must be uniform (Fowlie,
-Handley & Su 2020); that is tested over the whole run and over its last third. A peak that no live point is near when the
-threshold passes its foot is missed; so a mode check follows the run (`missed_mass.mode_check`). Plateaus are treated as such: all
-points of one likelihood die together (Fowlie, Handley & Su 2021). Convergence: Chopin & Robert (2010).
+*When it lies.* When replacements do not have the right distribution. Their ranks among the survivors must be uniform (Fowlie,
+Handley & Su 2020); that is tested over the whole run and over its last third. A peak without a live point near it when the
+threshold rises above its base is missed; so a mode check follows the run (`missed_mass.mode_check`). Plateaus are treated as
+such: all points of one likelihood die together (Fowlie, Handley & Su 2021). Convergence: Chopin & Robert (2010).
 """
 
 from __future__ import annotations
@@ -72,26 +72,26 @@ class ExpectedMass:
     """Every log mass at its expectation: log X falls by 1/n a death."""
 
     def evidence(self, run: NestedRun, key: Key) -> tuple[float, float]:
-        """See `Mass`; the error is the delta method's."""
+        """See `Mass`; the standard error is that of the delta method."""
         log_x = log_volumes(run.n_alive)
         return log_evidence(run.log_likelihood, log_x), log_evidence_se(run.log_likelihood, log_x, run.n_alive)
 
 
 @dataclass(frozen=True)
 class SimulatedMass:
-    """Masses drawn from their law, `n_simulations` times: log Z is the mean and its error the spread."""
+    """Masses drawn from their distribution, `n_simulations` times: log Z is the mean, its standard error the standard deviation."""
 
     n_simulations: int = 200
 
     def __post_init__(self) -> None:
         """Check the number."""
-        check_count("SimulatedMass", "n_simulations", self.n_simulations, 20, "a spread of fewer is too uncertain")
+        check_count("SimulatedMass", "n_simulations", self.n_simulations, 20, "a standard deviation of fewer is too uncertain")
 
     def evidence(self, run: NestedRun, key: Key) -> tuple[float, float]:
         """See `Mass`."""
         rng = key.generator()
         values: list[float] = []
-        while len(values) < self.n_simulations:  # some at a time: a hundred runs' worth of masses is a lot of memory
+        while len(values) < self.n_simulations:  # in parts: the masses of a hundred runs would take much memory
             n = min(10, self.n_simulations - len(values))
             log_x = simulated_log_volumes(run.n_alive, rng.random((n, len(run.n_alive))))
             values += list(simulated_log_evidences(run.log_likelihood, log_x))
@@ -117,7 +117,7 @@ class NestedSampling(Method):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_count("NestedSampling", "n_live", self.n_live, 40, "fewer live points have no shape to learn moves from")
+        check_count("NestedSampling", "n_live", self.n_live, 40, "fewer live points give no usable covariance")
         share = self.share_replaced
         if isinstance(share, bool) or not isinstance(share, int | float):
             raise BadType(f"NestedSampling(share_replaced={share!r}): give a number between 0 and 0.8.")
@@ -156,7 +156,7 @@ class NestedSampling(Method):
         return replace(estimate, record=replace(run, final=with_parameters(model, _heavy(run.final))))
 
     def _outliers(self, model: Model, dead: Draws) -> Draws | None:
-        """Dead points that were outlying among those of about their time: each n_live in a row, under the prior that they share."""
+        """Dead points that are outliers among `n_live` consecutive ones, which have about the same threshold."""
         outliers, n = Outliers(model, self.look.effort), self.n_live
         for begin in range(0, len(dead.log_likelihood) - n // 2, n):
             here = slice(begin, begin + n)
@@ -164,7 +164,7 @@ class NestedSampling(Method):
         return outliers.draws
 
     def read(self, record: object) -> Estimate:
-        """The estimate from a run of nested sampling that is there already."""
+        """The estimate from an existing run of nested sampling."""
         if not isinstance(record, NestedRun):
             raise BadType(f"NestedSampling reads a NestedRun, not a {type(record).__name__}.")
         if not record.complete:

@@ -2,23 +2,23 @@
 
     log Z = integral over beta from 0 to 1 of E_beta[log L],
 
-E_beta being the mean under the power posterior, prior x likelihood^beta (Gelman & Meng 1998; Friel & Pettitt 2008). Chains pass
-a ladder of inverse temperatures beta, each rung started from the last; a quadrature rule joins the means at the rungs. Needs prior draws and
-a likelihood, and any kernel that leaves a power posterior invariant: Gibbs sweeps from tempered conditionals where the model
-gives them, otherwise fitted proposals, with gradients in reserve.
+E_beta being the mean under the power posterior, prior x likelihood^beta (Gelman & Meng 1998; Friel & Pettitt 2008). Chains run on
+a ladder of inverse temperatures beta; each of these, a rung, starts from the one before, and a quadrature rule integrates the
+means at the rungs. Needs prior draws and a likelihood, and any kernel that leaves a power posterior invariant: Gibbs sweeps from
+tempered conditionals where the model gives them, otherwise fitted proposals, with gradients in reserve.
 
-*Two errors, told apart.* The *discretisation* error belongs to the rule. Since dE/dbeta = Var_beta[log L], the variances that
-the same draws give correct the trapezoid (Friel, Hurn & Wyse 2014): on the default ladder what is left is far below the noise.
-It is estimated by leaving out every other rung. The first step, from the prior, is a stepping stone instead (and so are those
-after it over which the variance falls steeply): there E_beta[log L] bends most, and is infinite where the likelihood can be
-zero. The *Monte Carlo* error is the scatter between islands of chains: islands never exchange states, so what they say is
+*Two errors, told apart.* The *discretisation* error belongs to the rule. Since dE/dbeta = Var_beta[log L], the variances that the
+same draws give correct the trapezoid (Friel, Hurn & Wyse 2014): on the default ladder what is left is far below the noise. It is
+estimated by leaving out every other rung. The first step, from the prior, is a stepping stone instead (and so are those after it
+over which the variance falls steeply): there E_beta[log L] bends most, and is infinite where the likelihood can be zero. The
+*Monte Carlo* standard error is the scatter between islands of chains: islands never exchange states, so their estimates are
 independent, whatever the autocorrelation within and between rungs. The standard error reported combines both.
 
 *Bounds for free.* E_beta[log L] never falls with beta, so left and right sums enclose log Z; they are among the diagnostics,
 as is the plain trapezoid.
 
 *Checks.* The slope of the means between two rungs must lie between the variances at both (thermodynamic identity), and bridged
-stepping stones, another reading of the same draws, must agree: a rung that is not in equilibrium, or a sharp bend between two
+stepping stones, another estimator from the same draws, must agree: a rung that is not in equilibrium, or a sharp bend between two
 rungs, breaks these.
 
 *When it lies.* Chains that are not in equilibrium at a rung lag behind it; their correlation with their starts is measured, and
@@ -96,9 +96,9 @@ class Trapezoid:
 class SecondOrder:
     """The trapezoid corrected by the rungs' variances.
 
-    The correction takes E_beta[log L] for smooth over a step. Where its variance falls by more than `steep` times in one, as it
-    does next to a prior with heavy tails, the step is a stepping stone; the first step, from the prior itself, always is; and so
-    are all up to the last over which the correction would leave what a curve that never falls allows.
+    The correction assumes that E_beta[log L] is smooth over a step. Where its variance falls by more than `steep` times in one,
+    as it does next to a prior with heavy tails, the step is a stepping stone; the first step, from the prior itself, always is;
+    and so are all up to the last one at which the corrected value would lie outside the bounds of a non-decreasing curve.
     """
 
     steep: float = 3.0
@@ -132,11 +132,11 @@ class PowerPosterior(OnLadder):
             raise BadType(f"PowerPosterior(rule={self.rule!r}): give zhat.settings.SecondOrder() or zhat.settings.Trapezoid().")
 
     def read(self, record: object) -> Estimate:
-        """The estimate from a tempered run that is there already, by chains or by a population."""
+        """The estimate from an existing tempered run, of chains or of a population."""
         run = settled_run(record, type(self).__name__)
         betas, rungs = run.betas, run.log_likelihood
         rule = self.rule
-        # Where Gibbs sweeps meet likelihoods that underflow, rungs above the prior have them too.
+        # Where likelihoods of Gibbs draws underflow, rungs above the prior have zero likelihoods too.
         start, stop = max(rule.n_stones(betas, rungs), steps_of_zero_likelihood(rungs)), len(rungs)
         total = with_stones_at_ends(betas, rungs, _integral(rule.corrected), start)
         monte_carlo, df = sum_se(run, total)
@@ -177,7 +177,7 @@ class PowerPosterior(OnLadder):
         self, run: PathRun, total: Sum, monte_carlo: float, discretisation: float, identity: Array, start: int
     ) -> dict[str, Diagnostic]:
         betas, rungs = run.betas, run.log_likelihood
-        found: dict[str, Diagnostic] = {
+        diagnostics: dict[str, Diagnostic] = {
             "n_rungs": len(betas) - 1,
             "n_chains": int(rungs[0].shape[1]),
             "betas": [float(b) for b in betas],
@@ -195,8 +195,8 @@ class PowerPosterior(OnLadder):
             means = [rung.mean() for rung in rungs[start:]]
             lower, upper = riemann_bounds(betas[start:], means) if len(means) > 1 else (0.0, 0.0)
             stone = total.value - with_stones_at_ends(betas[start:], rungs[start:], _integral(self.rule.corrected), 0).value
-            found |= {"trapezoid": plain.value, "lower_bound": stone + lower, "upper_bound": stone + upper}
-        return found
+            diagnostics |= {"trapezoid": plain.value, "lower_bound": stone + lower, "upper_bound": stone + upper}
+        return diagnostics
 
 
 def _integral(corrected: bool) -> Callable[[Array, Rungs], Sum]:

@@ -2,15 +2,15 @@
 
     Z = E_prior[ L(theta) ]   so   log Z  is estimated by  log (1/N) sum_i L(theta_i),   theta_i ~ prior.
 
-The definition itself, read as a Monte Carlo average (the "arithmetic mean" of Friel & Wyse 2012). Needs prior draws only, and is
+The definition itself, as a Monte Carlo average (the "arithmetic mean" of Friel & Wyse 2012). Needs prior draws only, and is
 unbiased for Z; its logarithm is low by about half the squared standard error.
 
-*Its standard error.* The delta method's, sd(L) / (sqrt(N) mean(L)), given only when the weights' Pareto k is below 0.5 (so that their
-variance exists) and the effective sample size is large enough.
+*Its standard error.* The delta method's, sd(L) / (sqrt(N) mean(L)), given only when the weights' Pareto k is below 0.5 (so that
+their variance exists) and the effective sample size is large enough.
 
 *When it lies.* When the posterior is much narrower than the prior, the few draws that matter are not among the N: the
-average is then too low. Pareto k and the effective sample size show it as long as *some* draw comes near the mode; a mode that no
-draw met leaves no trace in the weights. So a mode check follows (`missed_mass.mode_check`).
+average is then too low. Pareto k and the effective sample size show it as long as *some* draw comes near the mode; a mode without
+a draw leaves no trace in the weights. So a mode check follows (`missed_mass.mode_check`).
 """
 
 from __future__ import annotations

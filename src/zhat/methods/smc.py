@@ -1,14 +1,15 @@
-"""Sequential Monte Carlo: a population carried from the prior to the posterior, reweighted step by step.
+"""Sequential Monte Carlo: a population tempered from the prior to the posterior, reweighted step by step.
 
     log Z = sum_k log E_{beta_k}[ L(theta)^(beta_{k+1} - beta_k) ],      0 = beta_0 < beta_1 < ... < beta_K = 1.
 
-Each rung's expectation is an average over particles distributed as prior x likelihood^beta_k: they are reweighted to
-the next rung, resampled, and moved by Markov kernels that leave that rung invariant until they have forgotten their
-starts (Del Moral, Doucet & Jasra 2006). Rungs are chosen so that the weights keep a given share of their effective
-number (Jasra et al. 2011). Needs nothing but prior draws and a likelihood; with gradients, Hamiltonian moves take over
-where gradient-free ones mix poorly. Because it starts from the prior it finds separated modes in their proportions.
+Each rung's expectation is an average over particles distributed as prior x likelihood^beta_k: they are reweighted to the next
+rung, resampled, and moved by Markov kernels that leave that rung invariant until they are hardly correlated with their starts
+(Del Moral, Doucet & Jasra 2006). A rung is one inverse temperature beta_k; rungs are chosen so that the weights keep a given
+share of the effective sample size (Jasra et al. 2011). Needs nothing but prior draws and a likelihood; with gradients,
+Hamiltonian moves take over where gradient-free ones mix poorly. Because it starts from the prior it finds separated modes in
+their proportions.
 
-*Islands.* Particles live in `n_islands` equal groups, resampled apart, and each group's kernel is shaped by the *other*
+*Islands.* Particles are in `n_islands` equal groups, resampled separately, and each group's kernel is shaped by the *other*
 groups: a kernel shaped by the particles that it moves is not invariant for them, and the bias grows like d^2 / N.
 
 *Its standard error.* With sigma_k^2 the relative variance of rung k's average and r_k the correlation of the particles' log
@@ -16,16 +17,16 @@ likelihoods before and after its moves, increments of rungs j < k are correlated
 
     se^2 = sum_k sigma_k^2 + 2 sum_{j<k} sigma_j sigma_k r_{j+1} ... r_k.
 
-That sees slow kernels but not particles that never leave their mode. A genealogical estimate does (Chan & Lai 2013, Lee &
-Whiteley 2018: how unequally the first particles' descendants share the final weight, less what resampling's own rounding
-adds). The larger of the two is reported; on well-mixing models they agree to a tenth. When the genealogical one is more than
-twice the other, some particles are in regions that others do not reach, and the result is suspect. With `waste_free=True` every state
-of the moves counts (Dau & Chopin 2022).
+This includes slow mixing within modes but not particles that never leave their mode. A genealogical estimate includes both (Chan
+& Lai 2013, Lee & Whiteley 2018: how unequally the first particles' descendants share the final weight, less what resampling's own
+rounding adds). The larger of the two is reported; on well-mixing models they agree to a tenth. When the genealogical one is more
+than twice the other, some particles are in regions that others do not reach, and the result is suspect. With `waste_free=True`
+every state of the moves counts (Dau & Chopin 2022).
 
-*When it lies.* A peak so narrow that no particle ever comes near it is missed, whatever the error says (a first-order
-transition). So there is a mode check as well (`missed_mass.mode_check`): searches from the particles, and from the outlying points of
-the run, lead to the modes, and importance sampling there gives a second estimate. Since that exceeds log Z by b with probability at
-most exp(-b), one that is clearly larger proves a miss, and the result is suspect.
+*When it lies.* A peak so narrow that no particle ever comes near it is missed, whatever the standard error (a first-order
+transition). So there is a mode check as well (`missed_mass.mode_check`): searches for modes start from the particles and from the
+outlying points of the run, and importance sampling at the modes gives a second estimate. Since that exceeds log Z by b with
+probability at most exp(-b), one that is clearly larger proves a miss, and the result is suspect.
 """
 
 from __future__ import annotations
@@ -72,14 +73,14 @@ class SMC(Method):
     name: ClassVar[str] = "smc"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("delmoral2006", "jasra2011", "chan2013", "lee2018")
-    # Searches from prior draws would cost as much as a quick run, and a large population sees more by itself.
+    # Searches from prior draws would cost as much as a quick run, and a large population covers more by itself.
     look: ClassVar[Look] = Look.from_modes(Effort(search_from_prior=False))
     when: ClassVar[str] = "several modes, odd shapes, hierarchies, black boxes: the work horse"
 
     def __post_init__(self) -> None:
         """Check the settings."""
         check_count("SMC", "n_islands", self.n_islands, 2, "each island is tuned by the others")
-        check_count("SMC", "n_particles", self.n_particles, 40, "a population of fewer has no spread to learn from")
+        check_count("SMC", "n_particles", self.n_particles, 40, "a smaller population gives no usable covariance")
         if self.n_particles % self.n_islands:
             raise BadInput(
                 f"SMC(n_particles={self.n_particles}, n_islands={self.n_islands}): the islands are equal, so the number of "
@@ -93,7 +94,7 @@ class SMC(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        # Fitted moves even where there are conditionals: they cross correlated blocks, and one calibration covers all.
+        # Fitted moves even where there are conditionals: they mix across correlated blocks, and one calibration holds for all models.
         kernels = kernels_for(model, self.kernels, gibbs=False)
         outliers = Outliers(model, self.look.effort)
         population = Population(self.n_particles, kernels, self.schedule, self.moves, self.n_islands, self.waste_free)

@@ -2,22 +2,22 @@
 
     log Z = sum_k log( Z(b_{k+1}) / Z(b_k) ),        Z(b) = integral of prior x likelihood^b,     0 = b_0 < ... < b_K = 1.
 
-Each ratio is read off draws at its two ends: from below as the mean of L^(b_{k+1} - b_k) at rung k (*forward*: Xie, Lewis,
+Each ratio is estimated from draws at its two ends: from below as the mean of L^(b_{k+1} - b_k) at rung k (*forward*: Xie, Lewis,
 Fan, Kuo & Chen 2011), from above as one over the mean of L^-(b_{k+1} - b_k) at rung k + 1 (*reverse*), or from both by the
 optimal bridge (*bridged*, the default: Bennett 1976, Meng & Wong 1996). Unlike thermodynamic integration none has a
 discretisation error: a coarse ladder makes them noisy, not biased. Needs prior draws and a likelihood; the chains are those of
-power posteriors, and a run of one can be read by the other.
+power posteriors, and a run of one method can be read by the other.
 
-*Its standard error.* The islands of chains never exchange states, so the sums of their influences are independent and their scatter
-is the standard error, whatever the autocorrelation (`numerics.tempering`). A run of SMC that is read anew has the standard error
-with memory between rungs, or that from its genealogy, whichever is larger.
+*Its standard error.* The islands of chains never exchange states, so the sums of their influences are independent and their
+scatter is the standard error, whatever the autocorrelation (`numerics.tempering`). A run of SMC that is read anew has the
+standard error with memory between rungs, or that from its genealogy, whichever is larger.
 
 *Checks.* Forward and reverse must agree within the standard error of their difference: forward below and reverse above is the
 signature of rungs too far apart. Where the forward weights have a tail, the likelihood has a spike that the chains have not
-resolved, whichever reading is used; the reverse reading needs a Pareto k below 1/2 at every stone.
+resolved, whichever estimator is used; the reverse one needs a Pareto k below 1/2 at every stone.
 
-*When it lies.* As power posteriors: chains that are not in equilibrium, which is measured, and a mode that no chain enters, which only
-the mode check can show (`missed_mass.mode_check`).
+*When it lies.* As power posteriors: chains that are not in equilibrium, which is measured, and a mode that no chain enters, which
+only the mode check can show (`missed_mass.mode_check`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ REMEDY = "take more rungs, or give chains=zhat.settings.LadderChains(burn_in=zha
 
 
 class Direction(Protocol):
-    """Where each ratio is read from."""
+    """From which rungs each ratio is estimated."""
 
     def stones(self, betas: Array, rungs: Rungs) -> Sum:
         """The sum over intervals, one rung for every beta."""
@@ -75,7 +75,7 @@ class Forward:
 
 @dataclass(frozen=True)
 class Reverse:
-    """Each rung reweighted to the one before (the first step forward: the prior may allow what the likelihood does not)."""
+    """Each rung reweighted to the one before (the first step forward, because the prior may cover points of zero likelihood)."""
 
     def stones(self, betas: Array, rungs: Rungs) -> Sum:
         """See `Direction`."""
@@ -112,10 +112,10 @@ class SteppingStone(OnLadder):
             )
 
     def read(self, record: object) -> Estimate:
-        """The estimate from a tempered run that is there already, by chains or by a population."""
+        """The estimate from an existing tempered run, of chains or of a population."""
         run = settled_run(record, type(self).__name__)
         betas, rungs = run.betas, run.log_likelihood
-        # Zero likelihoods are met at the prior (and where conditionals underflow): a reverse weight would be infinite.
+        # Zero likelihoods occur at the prior (and where conditionals underflow): a reverse weight would be infinite.
         n_first = steps_of_zero_likelihood(rungs)
         total, forward, bridged, reverse = (
             with_stones_at_ends(betas, rungs, stones, n_first)

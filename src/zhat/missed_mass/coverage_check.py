@@ -1,16 +1,16 @@
-"""The coverage check: a tempered population from the prior, as a second view of a proposal that was put at the modes.
+"""The coverage check: a tempered population from the prior tests whether a proposal at the modes covers the posterior.
 
-A proposal that misses a mode leaves no trace in its own weights. But at a posterior draw in that mode prior x likelihood / proposal is
-far above Z. So a small tempered population starts from the prior, and the share of its weight at points whose importance weight
-would be more than a hundred times the mean is compared with the same share among the proposal's own draws. Both estimate one
-number, and where the population has clearly more, the proposal has missed about that share of the posterior.
+A proposal that misses a mode leaves no trace in its own weights. But at a posterior draw in that mode prior x likelihood /
+proposal is far above Z. So a small tempered population starts from the prior, and the share of its weight at points whose
+importance weight would be more than a hundred times the mean is compared with the same share among the proposal's own draws. Both
+estimate one number, and where the population has clearly more, the proposal has missed about that share of the posterior.
 
-Of the particles that were outlying on the way and left no descendants some are kept (`missed_mass.outliers`), and searches for modes
-start from them. The modes that the proposal lacks are handed back, so that a method can learn them: also a mode of so little mass
-that it casts no doubt, if it holds more than the answer's standard error. (A narrow mode in ten dimensions with two hundredths of the
-posterior is met by the first search in one of twelve runs, from these outlying points in all twelve.)
+Of the particles that were outlying on the way and left no descendants some are kept (`missed_mass.outliers`), and searches for
+modes start from them. The modes that the proposal lacks are returned, so that a method can add them. This includes a mode whose
+mass is too small to make the answer suspect, if it exceeds the answer's standard error. (A narrow mode in ten dimensions with two
+hundredths of the posterior is found by the first search in one of twelve runs, and from these outlying points in all twelve.)
 
-*What it cannot see*: a mode that no particle ever met.
+*What it cannot see*: a mode that no particle entered.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from zhat.seeding import Key
 
 
 def coverage_check(model: Model, answer: Answer, run: Proposed, effort: Effort, key: Key, loop: Loop) -> Finding:
-    """Whether a population from the prior ends, or has outlying points on its way, where these weighted draws do not come."""
+    """Compare a tempered population from the prior, and its outlying points, with the region that these weighted draws cover."""
     outliers = Outliers(model, effort)
     path = run_population(model, outliers, effort, key, loop)
     finding = Finding(answer, effort, unseen=(Unseen.OUTLIERS,) if model.is_black_box else ())
@@ -56,7 +56,7 @@ def coverage_check(model: Model, answer: Answer, run: Proposed, effort: Effort, 
         return replace(finding, mode_check=Progress.NOT_DONE, stopped=str(trouble))
     if (
         not finding.is_missed
-    ):  # too little to doubt the answer, but a mode that holds more than its standard error is worth knowing
+    ):  # too little mass for a suspect answer, but a mode with more than its standard error should be added
         modes = tuple(mode for mode in modes if mode.log_mass > answer.log_evidence + np.log(answer.se))
     return replace(finding, new_modes=modes)
 

@@ -1,7 +1,7 @@
-"""Every number of the look for missed mass, each with the reason for its value.
+"""Every setting of the check for missed mass, each with the reason for its value.
 
-The checks trade evaluations against what they can find. `EFFORT` is what methods use whose standard errors are hundredths of a nat;
-`SHARP` is for methods that state thousandths, for which a smaller mode matters.
+The checks trade evaluations against what they can find. `EFFORT` is what methods use whose standard errors are hundredths of a
+nat; `SHARP` is for methods that state thousandths, for which a smaller mode matters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from zhat.model.model import Model
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard to look for missed mass, and what counts as found."""
+    """Settings of the check for missed mass: how much it evaluates, and its thresholds."""
 
     # -- two estimates of one evidence -------------------------------------------------------------------------------------
     # Joint standard errors, and nats on top of them, by which a second estimate may exceed an answer. Three: chance exceeds that
@@ -21,15 +21,15 @@ class Effort:
     # whose standard error is itself uncertain.
     joint_errors: float = 3.0
     slack: float = 0.05
-    # Below this Pareto k the second estimate's standard error is believed (Vehtari et al. 2024).
+    # Below this Pareto k the second estimate's standard error is used (Vehtari et al. 2024).
     trusted_pareto_k: float = 0.7
-    # Without a believable standard error Markov's inequality decides, which needs no variance: exp(-12) < 1e-5.
+    # Without a usable standard error Markov's inequality decides, which needs no variance: exp(-12) < 1e-5.
     markov_nats: float = 12.0
     # Weighted draws from the proposal at the modes: a standard error of about 0.02 on most models.
     n_draws_at_modes: int = 2000
 
     # -- shares of the posterior that draws should visit -------------------------------------------------------------------
-    # Draws that visit a mode less than this part as often as importance sampling asks for have missed it. Chains are correlated,
+    # Draws that visit a mode less often than this fraction of its estimated share have missed it. Chains are correlated,
     # so a share that is only somewhat small proves nothing.
     seldom: float = 0.25
     # The mode's share must exceed what was visited by so many of its own standard errors.
@@ -42,20 +42,20 @@ class Effort:
     # -- coverage of a proposal --------------------------------------------------------------------------------------------
     # An importance weight this many times the mean marks a point that the proposal hardly reaches.
     huge: float = 100.0
-    # A population of a few hundred independent particles knows a share of 1 % to about half that: no alarm below this.
+    # A population of a few hundred independent particles knows a share of 1 % to about half that: no verdict below this.
     margin: float = 0.03
     # Dimensions up to which Laplace's method affords this check: a population takes a second or two there.
     coverage_up_to: int = 30
 
     # -- starts of a search for modes --------------------------------------------------------------------------------------
-    # A basin that takes one start in 300 is met by 97 of 100 searches with 1,024 starts.
+    # A basin that takes one start in 300 is reached by 97 of 100 searches with 1,024 starts.
     starts: int = 1024
     # Fewer starts above this many dimensions and numbers of data, where a Hessian is expensive and modes are seldom many: a model
     # of a hundred dimensions has 32 starts.
     cheap_dimensions: int = 10
     cheap_data: int = 5000
     fewest_starts: int = 16
-    # A black box pays 1 + d (d + 1) likelihoods for every Newton step.
+    # A Newton step of a black box costs 1 + d (d + 1) likelihoods.
     starts_of_black_box: int = 4
     # A check makes up to this many times as many starts as a first search where dimensions x data are below `cheap_work`: a check
     # that misses a mode lets a wrong answer pass. (The mode of unequal-modes-10: 95 of 100 searches with 1,024 starts, 60 of 60
@@ -70,19 +70,19 @@ class Effort:
     # tails of the other points and need not converge.
     steps: int = 40
     steps_from_outlier: int = 12
-    # Modes that hold less than `negligible` nats below the largest do not need to be met often (Laplace's method); the others must
-    # be reached by this many starts before no further mode is expected (as with species in a sample, Good 1953).
+    # Modes more than `negligible` nats below the largest need not be reached often (Laplace's method); each of the others must be
+    # reached by this many starts before no further mode is expected (as with species in a sample, Good 1953).
     fewest_hits: int = 3
     negligible: float = 5.0
 
     # -- outlying points of a tempered population --------------------------------------------------------------------------
-    # Kept from a rung, and in all. With half as many, modes in twenty and thirty dimensions were missed in silence again.
+    # Kept from a rung, and in all. With half as many, modes in twenty and thirty dimensions were missed without a warning.
     outliers_of_a_rung: int = 8
     outliers_in_all: int = 24
     # Nats above the rung's median below which a point is no outlier: on most models hardly any point is one.
     apart: float = 2.0
-    # In more dimensions than this the highest point of every rung is kept, even if it is hardly an outlier: when a mode separates,
-    # the one particle in it is not one yet. And so more in all.
+    # In more dimensions than this the highest point of every rung is kept, even if it is hardly an outlier: when modes separate,
+    # the one particle in the smaller mode is not an outlier yet. So more are kept in all.
     many_dimensions: int = 20
     outliers_in_many: int = 64
 
@@ -92,13 +92,13 @@ class Effort:
     particles: int = 2000
     particles_if_expensive: int = 400
     cheap_rows: int = 50_000
-    # In tens of dimensions a narrow mode may hold so little half way to the posterior that two thousand particles never meet it (one
+    # In tens of dimensions a narrow mode may hold so little half way to the posterior that no particle of two thousand enters it (one
     # of two modes in 30 dimensions: 0.005 %): up to three times as many from ten dimensions on, fewer again above thirty, where
     # each is expensive.
     more_particles: float = 3.0
     few_dimensions: int = 10
     high_dimensions: int = 100
-    # Populations beside the first, in more than `many_dimensions`; they temper half of the way. One population in two meets the
+    # Populations beside the first, in more than `many_dimensions`; they temper half of the way. One population in two finds the
     # narrow mode of unequal-modes-30, a first and seven others do in 23 of 24 trials. Up to `medium_dimensions` three suffice.
     extra_populations: int = 7
     extra_in_few: int = 3
@@ -112,7 +112,7 @@ class Effort:
     moves_at_once: int = 2
     moves_at_most: int = 20
     islands: int = 4
-    # Particles that find the posterior chains of Chib & Jeliazkov their starts, when the above asks for fewer.
+    # Particles from which the posterior chains of Chib & Jeliazkov start, where the above would be fewer.
     chain_starts: int = 1000
 
     # -- families of models ------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Effort:
         return int(self.search_starts(model) * min(max(cheap, 1.0), self.thorough))
 
     def population_size(self, model: Model) -> int:
-        """Particles of a population from the prior that looks for hidden modes, a multiple of four."""
+        """Particles of a population from the prior that searches for further modes, a multiple of four."""
         if model.is_black_box:
             return self.particles_if_expensive
         d = max(model.n_dimensions, 1)
@@ -154,7 +154,7 @@ class Effort:
         return self.extra_populations if model.n_dimensions > self.medium_dimensions else self.extra_in_few
 
     def affords_coverage(self, model: Model) -> bool:
-        """Whether a method whose own cost is a second affords a population from the prior."""
+        """Whether a population from the prior is cheap enough for a method that itself takes about a second."""
         return not model.is_black_box and model.n_dimensions <= self.coverage_up_to
 
 

@@ -1,11 +1,11 @@
-"""Populations from the prior that only look for modes: a first one to the posterior, further ones half of the way.
+"""Populations from the prior that serve only to find modes: a first one to the posterior, further ones half of the way.
 
 In some tens of dimensions a narrow mode that ends with half of the posterior may hold one part in twenty thousand of it when the
-modes separate, which is early on the path. A population of thousands has no particle there, or one for a rung or two. Whether
-the mode is met depends on how many particles pass that part of the path; the rest of it need not be passed by all. Of these extra
+modes separate, which is early on the path. A population of thousands has no particle there, or one for a rung or two. Whether the
+mode is found depends on the number of particles on that part of the path; the rest of the path needs fewer. Of these extra
 populations only the outlying points are kept (`missed_mass.outliers`). Two modes in 30 dimensions: 17 of 32 populations of 6,000
-particles that temper half of the way meet the narrow one; a first one and three of these meet it in 20 of 24 trials, a first one and
-seven in 23.
+particles that temper half of the way find the narrow one; a first one and three of these find it in 20 of 24 trials, a first one
+and seven in 23.
 
 In twenty dimensions and fewer one population is sufficient for methods that temper from the prior (of the traps there none is
 missed), and beyond fifty each is expensive. An answer with a standard error of a few thousandths needs more of them, from ten
@@ -39,7 +39,7 @@ def run_population(model: Model, outliers: Outliers, effort: Effort, key: Key, l
 
 
 def run_extra_populations(model: Model, first: PathRun, outliers: Outliers, effort: Effort, key: Key, loop: Loop) -> None:
-    """Further populations after a first one, as many as the model is worth."""
+    """Further populations after a first one, as many as `effort` gives for the model."""
     half_way = float(first.betas[len(first.betas) // 2])
     for i in range(effort.n_extra_populations(model)):
         run_population(model, outliers, effort, key.child("other", i), loop, until=half_way)

@@ -1,6 +1,6 @@
-"""What the look for missed mass saw, as a typed record; and its words in a result's diagnostics, written and read here alone.
+"""The result of a check for missed mass, as a typed record; its entries in the diagnostics are written and read here alone.
 
-A `Finding` knows numbers, not verdicts: `zhat.verdicts.missed_mass` turns it into a status.
+A `Finding` holds numbers, not verdicts: `zhat.verdicts.missed_mass` turns it into a status.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Progress(enum.Enum):
 
 
 class Unseen(enum.Enum):
-    """What a look could not see, by the parts that it left out."""
+    """Parts of the check that were left out."""
 
     OUTLIERS = "outlying points: a search from each would cost a black box more than its run"
     EXTRA_POPULATIONS = "extra populations from the prior: too expensive in so many dimensions"
@@ -64,8 +64,9 @@ class SecondEstimate:
     def exceeds(self, answer: Answer, effort: Effort) -> bool:
         """Whether this proves that an answer missed mass: the one test of one estimate against another.
 
-        An unbiased estimate of Z exceeds log Z by b nats with probability at most exp(-b), so only one that lies above the answer
-        proves anything. With weights that can be trusted their standard error says how far above is far.
+        An unbiased estimate of Z exceeds log Z by b nats with probability at most exp(-b), so only an estimate above the answer
+        proves anything. It must exceed it by several joint standard errors and, where Pareto k allows no standard
+        error of the weights, by Markov's inequality too.
         """
         excess = self.excess(answer)
         if not excess > effort.joint_errors * math.hypot(self.se, answer.se) + effort.slack:
@@ -75,7 +76,7 @@ class SecondEstimate:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Share of the weight at points that a proposal hardly reaches: in a population from the prior, and among its own draws."""
+    """Share of the weight where a proposal has hardly any density: in a population from the prior, and among its own draws."""
 
     population: float
     draws: float
@@ -83,7 +84,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was compared with an answer, and what came of it.
+    """The comparisons with an answer, and their results.
 
     Attributes
     ----------
@@ -101,13 +102,13 @@ class Finding:
     coverage : Coverage or None
         How much of a population from the prior a proposal reaches.
     new_modes : tuple of Mode
-        Modes above what was missed, for a method that can learn them.
+        Modes of the missed mass, for a method that can add them to its proposal.
     n_learned : int
-        Modes that an earlier look found and this answer used.
+        Modes that an earlier check found and this answer used.
     stopped : str or None
-        Why the look was not finished.
+        Why the check was not finished.
     unseen : tuple of Unseen
-        What could not be seen.
+        Parts of the check that were left out.
     """
 
     answer: Answer
@@ -140,7 +141,7 @@ class Finding:
 
     @property
     def is_uncovered(self) -> bool:
-        """Whether a population from the prior has clearly more weight where the proposal hardly reaches."""
+        """Whether a population from the prior has clearly more weight where the proposal has hardly any density."""
         return self.coverage is not None and self.coverage.population > self.coverage.draws + self.effort.margin
 
     @property
@@ -158,7 +159,7 @@ class Finding:
 
     @property
     def second_estimates(self) -> Finding:
-        """The second estimates alone: they are independent of the answer, so they stand against another method's as well."""
+        """The second estimates alone: they are independent of the answer, so another method's answer can be compared with them too."""
         return Finding(self.answer, self.effort, at_modes=self.at_modes, from_prior_draws=self.from_prior_draws)
 
     # -- in a result's diagnostics -----------------------------------------------------------------------------------------
@@ -188,9 +189,9 @@ class Finding:
 
     @staticmethod
     def read(diagnostics: Mapping[str, Diagnostic], answer: Answer, effort: Effort = EFFORT) -> Finding:
-        """The finding that a result's diagnostics hold, held against an answer: that of the result, or another one.
+        """The finding stored in a result's diagnostics, to be compared with an answer: that of the result, or another one.
 
-        New modes and why a look was stopped are not among the diagnostics.
+        New modes, and why a check was stopped, are not among the diagnostics.
         """
         coverage = [diagnostics.get(f"huge_share_{name}") for name in ("particles", "draws")]
         unvisited, n_learned = diagnostics.get("unvisited_share"), diagnostics.get("n_modes_missed_at_first", 0)

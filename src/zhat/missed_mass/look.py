@@ -1,7 +1,7 @@
-"""Did the answer miss part of the posterior? One entry for every method, and how a method declares which look it makes.
+"""The check for missed mass: one entry point for every method, and the check that each method declares.
 
-A run that starts from the prior, or from chains, is checked from the modes (`mode_check`); one that starts from the modes is checked
-from the prior (`coverage_check`). Either way the second view begins where the first did not.
+A run that starts from the prior, or from chains, is checked from the modes (`mode_check`); one that starts from the modes is
+checked from the prior (`coverage_check`). Either way the second estimate starts elsewhere than the first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zhat.seeding import Key
 
 
 class Origin(enum.Enum):
-    """Where a method's look for missed mass starts."""
+    """Where a method's check for missed mass starts."""
 
     MODES = "from the modes"
     PRIOR = "from the prior"
@@ -29,7 +29,7 @@ class Origin(enum.Enum):
 
 @dataclass(frozen=True)
 class Look:
-    """Which look for missed mass a method makes: where it starts and with what effort; or why it makes none."""
+    """The check for missed mass that a method makes: where it starts and with what effort; or why it makes none."""
 
     origin: Origin
     effort: Effort = EFFORT
@@ -42,17 +42,17 @@ class Look:
 
     @staticmethod
     def from_prior(effort: Effort = EFFORT) -> Look:
-        """The coverage check: for methods whose proposal is put at the modes."""
+        """The coverage check: for methods whose proposal is centred at the modes."""
         return Look(Origin.PRIOR, effort)
 
     @staticmethod
     def none(reason: str) -> Look:
-        """No look, and why."""
+        """No check, and the reason."""
         return Look(Origin.NOWHERE, reason=reason)
 
 
 def look_for_missed_mass(model: Model, answer: Answer, witnesses: Witnesses, effort: Effort, key: Key, loop: Loop) -> Finding:
-    """Compare an answer with a second view that begins where the run did not."""
+    """Compare an answer with a second estimate that starts elsewhere than the run."""
     if isinstance(witnesses, Sampled):
         return mode_check(model, answer, witnesses, effort, key, loop)
     return coverage_check(model, answer, witnesses, effort, key, loop)

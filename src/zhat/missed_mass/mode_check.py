@@ -1,16 +1,16 @@
-"""The mode check: importance sampling at the modes, as a second estimate beside one that came from the prior or from chains.
+"""The mode check: importance sampling at the modes, as a second estimate beside one from the prior or from chains.
 
-A run that starts from the prior cannot see a mode that no particle came near (a first-order transition). From the particles that
-reached the posterior, from many prior draws, and from the outlying points of the run, searches lead to the modes, and importance
-sampling at these gives a second estimate. (From the prior and from outlying points too, because a mode that the run has lost on its
-path is near none of the particles at its end.) That estimate of Z is unbiased, so by Markov's inequality it exceeds log Z by b
-with probability at most exp(-b): one that is clearly larger than the run's answer proves that the run missed mass.
+A run that starts from the prior misses a mode that no particle comes near (a first-order transition). Searches for modes start
+from the particles at the posterior, from many prior draws, and from the outlying points of the run, and importance sampling at
+these modes gives a second estimate. (Prior draws and outlying points are needed because a mode that the run has lost on the path
+is near none of its final particles.) That estimate of Z is unbiased, so by Markov's inequality it exceeds log Z by b with
+probability at most exp(-b): one that is clearly larger than the run's answer proves that the run missed mass.
 
-An answer that is known to thousandths is checked more sharply: whether its draws visit every mode as often as importance
-sampling finds that they should. A mode with two hundredths of the posterior is too little to show in the total, and twenty standard
+An answer that is known to thousandths is checked more sharply: whether its draws visit every mode as often as importance sampling
+finds that they should. A mode with two hundredths of the posterior is too small to show in the total, but is twenty standard
 errors of such an answer.
 
-*What it cannot see*: a mode to which no search leads.
+*What it cannot see*: a mode that no search reaches.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def mode_check(model: Model, answer: Answer, run: Sampled, effort: Effort, key: 
             modes = (*modes, *modes_above(model, others, effort, key.child("climb of vanguard"), loop))
         visitors = run.draws.position if run.equal_weight else None
         return compare_at_modes(model, modes, finding, key, loop, visitors)
-    except (Stopped, NonFiniteLikelihood) as trouble:  # the finished run must not be lost for its check, nor pass without
+    except (
+        Stopped,
+        NonFiniteLikelihood,
+    ) as trouble:  # the finished run is kept, and its verdict states that the check was not finished
         return replace(finding, mode_check=Progress.NOT_DONE, stopped=str(trouble))
 
 
@@ -69,7 +72,7 @@ def _left_out(model: Model, effort: Effort) -> tuple[Unseen, ...]:
 
 
 def _modes_of(model: Model, run: Sampled, effort: Effort, key: Key, loop: Loop) -> tuple[Mode, ...]:
-    """The usable modes above a run's points, the prior and outlying points; one may be found from several of them."""
+    """The usable modes reached from a run's points, the prior and outlying points; a mode may occur more than once."""
     modes = modes_above_run(model, run.draws, effort, key, loop)
     if effort.search_from_prior:
         n = effort.check_starts(model)
@@ -81,14 +84,14 @@ def _modes_of(model: Model, run: Sampled, effort: Effort, key: Key, loop: Loop) 
 
 
 def modes_above_run(model: Model, draws: Draws, effort: Effort, key: Key, loop: Loop) -> tuple[Mode, ...]:
-    """The usable modes above a run's last points."""
+    """The usable modes reached from a run's last points."""
     search = Search(n_starts=effort.starts_from_run, max_iterations=effort.steps)
     return find_modes(model, draws, key.child("climb"), loop, search).usable
 
 
 def modes_above(model: Model, outliers: Draws, effort: Effort, key: Key, loop: Loop) -> tuple[Mode, ...]:
-    """The usable modes above outlying points. A point in a basin is a few steps from its mode; others need not converge."""
-    # Some of them twice, up to a power of two: a search is compiled for every number of starts, which takes longer than it does.
+    """The usable modes reached from outlying points. A point in a basin is a few steps from its mode; others need not converge."""
+    # Padded to a power of two: a search is compiled for every number of starts, which takes longer than the search.
     n = len(outliers.position)
     twice = np.arange(1 << (n - 1).bit_length()) % n
     some = Draws(
@@ -103,7 +106,7 @@ def modes_above(model: Model, outliers: Draws, effort: Effort, key: Key, loop: L
 def compare_at_modes(
     model: Model, modes: tuple[Mode, ...], finding: Finding, key: Key, loop: Loop, visitors: Array | None = None
 ) -> Finding:
-    """The finding with importance sampling at these modes, and with the share of them that posterior draws do not visit."""
+    """The finding with importance sampling at these modes, and with the largest share that posterior draws do not visit."""
     if not modes:
         return replace(finding, mode_check=Progress.NO_MODE, unseen=(*finding.unseen, Unseen.MODES))
     effort = finding.effort

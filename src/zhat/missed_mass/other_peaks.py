@@ -1,10 +1,10 @@
-"""Is one mode a model enough? The best models of a family, searched again from prior draws.
+"""Other modes of the best models of a family, by searches from prior draws.
 
-Families of models are sampled around one mode a model. Where a posterior has several, the draws see one of them and their weights do
-not tell. Here some models are searched again from prior draws, and the mass of other modes is added up by Laplace's
+Families of models are sampled around one mode a model. Where a posterior has several, the draws cover one of them and their
+weights do not show it. Here some models are searched again from prior draws, and the mass of other modes is added up by Laplace's
 approximation.
 
-*What it cannot see*: a mode to which none of these starts leads.
+*What it cannot see*: a mode that is reached from none of these starts.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def shares_in_other_peaks(
     m = len(variants)
     each = max(1, effort.starts_in_family // m)
     rows = np.repeat(np.arange(m), each)
-    found = peaks_of_all(model, name, variants[rows], loop, prior_positions(model, len(rows), key))
+    ends = peaks_of_all(model, name, variants[rows], loop, prior_positions(model, len(rows), key))
     missed = np.zeros(m)
     for i in range(m):
-        seen = [peaks.mode[i]]
-        for j in np.flatnonzero((rows == i) & found.climbed):
-            apart = [np.linalg.solve(found.factor[j], found.mode[j] - mode) for mode in seen]
+        known = [peaks.mode[i]]
+        for j in np.flatnonzero((rows == i) & ends.converged):
+            apart = [np.linalg.solve(ends.factor[j], ends.mode[j] - mode) for mode in known]
             if min(float(np.linalg.norm(step)) for step in apart) > effort.same_mode:
-                seen.append(found.mode[j])
-                missed[i] += np.exp(min(found.log_mass[j] - peaks.log_mass[i], 700.0))
+                known.append(ends.mode[j])
+                missed[i] += np.exp(min(ends.log_mass[j] - peaks.log_mass[i], 700.0))
     return np.asarray(missed / (1.0 + missed))

@@ -1,17 +1,17 @@
-"""Outlying points of a tempered run: the few of every rung that lie where the other points do not, kept to search for modes from.
+"""Outlying points of a tempered run: the few of every rung that lie apart from the others, kept as starts of a search for modes.
 
-A narrow mode that ends with half of the posterior may hold a thousandth of it half way from the prior. A handful of particles are in
-it for a few rungs and leave no descendants. The particles that reach the posterior hold no trace of it, and searches from prior draws
-do not find it either, because from afar every ascent leads to the broad mode. But while these particles live they can be told apart:
-the target of the rung at their position is high above a Student t that fits the rung's points (the frame that shapes its moves,
-or one fitted to them). So the highest few above that frame are kept from every rung, and after the run a search for modes starts
-from the highest of all (`missed_mass.mode_check`).
+A narrow mode that ends with half of the posterior may hold a thousandth of it half way from the prior. A handful of particles are
+in it for a few rungs and leave no descendants. The particles that reach the posterior hold no trace of it, and searches from
+prior draws do not find it either, because from afar every ascent leads to the broad mode. But while these particles exist they
+can be recognised: the target of the rung at their position is high above a Student t that fits the rung's points (the frame that
+shapes its moves, or one fitted to them). So the highest few above that frame are kept from every rung, and after the run a search
+for modes starts from the highest of all (`missed_mass.mode_check`).
 
 Keeping them costs no likelihood evaluations; a search costs a dozen gradients and Hessians. For a black box these would be finite
 differences and cost more than the run, so no outlying points of a black box are kept.
 
-*What it cannot see*: a mode whose basin no particle ever entered, and one that is no farther from the other points than their tails
-are.
+*What it cannot see*: a mode whose basin no particle ever entered, and one that is no farther from the other points than their
+tails are.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zhat.sampling.tuning import Tuning, fit_tuning
 
 
 class Outliers:
-    """Collects outlying points while a run goes on: `watch` is an `Observer` of a tempered run."""
+    """Collects outlying points during a run: `watch` is an `Observer` of a tempered run."""
 
     def __init__(self, model: Model, effort: Effort = EFFORT) -> None:
         self._is_black_box = model.is_black_box

@@ -1,4 +1,4 @@
-"""What a method leaves for the look for missed mass: the points behind its answer."""
+"""Points of a run that the check for missed mass needs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Sampled:
     draws : Draws
         Points at the end of the run: the search for modes starts from the highest.
     outliers : Draws or None
-        Outlying points that were kept on the way.
+        Outlying points that were kept during the run.
     prior_draws : Draws or None
-        Prior draws that are there anyway, as a second estimate beside an answer from posterior chains.
+        Prior draws of the run, as a second estimate beside an answer from posterior chains.
     equal_weight : bool
         Whether `draws` are posterior draws of equal weight, so that visits to a mode can be counted.
     """

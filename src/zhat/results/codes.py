@@ -1,10 +1,11 @@
 """Every code that a verdict may carry: at which level, who raises it, what it means, and what to do.
 
 `Status.suspect` and `Status.failed` take codes from this table and refuse others, and `docs/trust.md` shows it (`zhat methods
---codes --into docs/trust.md`). A file that was written by another version may hold a code that is not here: it loads as it is, because
-a stored `Reason` is text.
+--codes --into docs/trust.md`). A file that was written by another version may hold a code that is not here: it loads as it is,
+because a stored `Reason` is text.
 
-The table stands beside `Status`, on the ground floor of results, and not in `verdicts/`: the constructor of a status must know it.
+The table stands beside `Status`, on the ground floor of results, and not in `verdicts/`: the constructor of a status must know
+it.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ TABLE: tuple[Code, ...] = (
     ),
     Code(
         "missed-peak",
-        "every method with a look for missed mass",
+        "every method with a check for missed mass",
         "mode check: importance sampling at the modes finds more than the run, or a mode that its draws do not visit",
         "compare `zhat.SMC()` and `zhat.Importance()`",
     ),
@@ -97,8 +98,8 @@ TABLE: tuple[Code, ...] = (
     ),
     Code(
         "unchecked",
-        "every method with a look for missed mass",
-        "the look for missed mass was not finished; the number itself is",
+        "every method with a check for missed mass",
+        "the check for missed mass was not finished; the estimate itself is",
         "a larger `zhat.Budget(...)`",
     ),
     # -- tempering

@@ -1,1 +1,1 @@
-"""Running methods: the front door, the default, repeats, many models, distribution over workers."""
+"""Running methods: `evidence`, the default method, repeats, many models, distribution over workers."""

@@ -1,8 +1,8 @@
 """The default: which methods run when none is named, and how their answers are combined.
 
-Importance sampling at the modes runs first: where its own checks accept the answer, it is the most accurate for its cost. Where they
-do not, SMC runs, which needs no modes; and what the look for missed mass of the first found at the modes is compared with the
-answer of the second as well.
+Importance sampling at the modes runs first: where its own checks accept the answer, it is the most accurate for its cost. Where
+they do not, SMC runs, which needs no modes; and importance sampling at the modes, from the first method's check for missed mass,
+is compared with the answer of the second as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Run = Callable[[Method, Budget | None], Plan[Evidence]]
 
 
 def by_default(run: Run, budget: Budget | None) -> Plan[Evidence]:
-    """The evidence by importance sampling, or by SMC where that is in doubt; `run` runs one method within a budget."""
+    """The evidence by importance sampling, or by SMC where that is suspect or failed; `run` runs one method within a budget."""
     first = yield from run(Importance(), budget)
     if first.status.is_ok:
         k = first.diagnostics.get("pareto_k", float("nan"))
@@ -45,7 +45,7 @@ def by_default(run: Run, budget: Budget | None) -> Plan[Evidence]:
 
 
 def compared(first: Evidence, second: Evidence) -> Evidence:
-    """The second evidence, compared with what the look of the first found at the modes: that stands against any answer."""
+    """The second evidence, compared with the estimate at the modes from the first one's check, which is independent of it."""
     if second.log_evidence_se is None:
         return second
     answer = Answer(second.log_evidence, second.log_evidence_se)

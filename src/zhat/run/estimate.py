@@ -1,4 +1,4 @@
-"""The front door: a model in, an evidence out.
+"""`evidence`: a model in, an evidence out.
 
     evidence(model)                                          # importance sampling, or SMC where that refuses
     evidence(model, SMC(n_particles=4000), seed=1, repeats=4)
@@ -6,7 +6,7 @@
     evidence(model, repeats=20, workers=4)                   # the same digits, sooner
 
 Needs are checked before any work. Everything that methods would otherwise repeat is added here and in `repeats.py`: seeds, cost,
-versions, repeats and their combination, stopping by budget or Ctrl-C. Which methods run when none is named stands in `auto.py`.
+versions, repeats and their combination, stopping by budget or Ctrl-C. Which methods run by default is decided in `auto.py`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def evidence(
     ----------
     model : Model
     method : Method, name of one, or None
-        None runs `Importance`, and where its own checks doubt the answer, `SMC`; the result says which and why.
+        None runs `Importance`, and where its own checks flag the answer, `SMC`; the result states which and why.
     seed : int, optional
         The same seed gives the same digits; without one, a seed is drawn and stored in the result.
     repeats : int
@@ -64,7 +64,7 @@ def evidence(
     progress : bool, optional
         Show progress; by default only on a terminal.
     budget : Budget, optional
-        Limits for the whole call; a run that is stopped hands over what it has, with status failed.
+        Limits for the whole call; a run that is stopped returns its partial record, with status failed.
     strict : bool
         Raise `EvidenceFailed` instead of returning a failed result.
     executor : concurrent.futures.Executor, or "dask://host:port", optional
@@ -86,7 +86,7 @@ def read(result: Evidence, method: Method | str) -> Evidence:
     """Estimate the evidence anew from the record of a run, by another method, without sampling again.
 
     A tempered run of SMC, power posteriors or stepping stones can be read by power posteriors and by stepping stones, also after
-    it was loaded from a file. What is checked from the model itself (modes, edges) is not checked again.
+    it was loaded from a file. Checks that need the model itself (modes, edges of the support) are not repeated.
     """
     if not isinstance(result, Evidence):
         raise BadType(f"read() takes an Evidence first, not a {type(result).__name__}: the result of zhat.evidence(...).")
@@ -94,7 +94,7 @@ def read(result: Evidence, method: Method | str) -> Evidence:
     if not isinstance(chosen, Method):
         raise BadType(f"method is a {type(chosen).__name__}: give a method such as zhat.SteppingStone(), or its name.")
     estimate = chosen.read(result.record)
-    estimate = estimate.doubted(result.status)  # what the run said against itself stands
+    estimate = estimate.doubted(result.status)  # the verdict of the run still applies
     return replace(
         result,
         **{f.name: getattr(estimate, f.name) for f in fields(Estimate)},
@@ -152,7 +152,7 @@ def _run(
     )
 
 
-# -- the door's own checks -----------------------------------------------------------------------------------------
+# -- checks of arguments -------------------------------------------------------------------------------------------
 
 
 def _check_arguments(model: Any, repeats: Any, budget: Any) -> None:
@@ -201,10 +201,10 @@ def settings_of(value: Any) -> Any:
 
 @cache
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for package in ("zhat", "jax", "numpyro", "numpy", "scipy"):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed as a package"
-    return found
+            versions[package] = "not installed as a package"
+    return versions

@@ -45,19 +45,19 @@ def evidences(
         if not isinstance(model, Model):
             raise BadType(f"{name!r} is a {type(model).__name__}: give a Model.")
     seed = check_seed(seed)
-    asked = {name: (model.named(name), seed_for(seed, name, 0), repeats) for name, model in models.items()}
+    tasks = {name: (model.named(name), seed_for(seed, name, 0), repeats) for name, model in models.items()}
     with opened(executor, workers) as where:
-        return run_models(asked, method, progress, budget, where)
+        return run_models(tasks, method, progress, budget, where)
 
 
 def check_runs(models: Mapping[str, Model], method: Method | str | None, repeats: int, budget: Budget | None) -> None:
     """Refuse, before anything is run, settings and models that do not go together."""
     for model in models.values():
-        plan(model, method, 0, repeats, False, budget, False)  # checked when it is made; its first step is never taken
+        plan(model, method, 0, repeats, False, budget, False)  # arguments are checked when the plan is made; it is never run
 
 
 def run_models(
-    asked: Mapping[str, tuple[Model, int, int]],
+    tasks: Mapping[str, tuple[Model, int, int]],
     method: Method | str | None,
     progress: bool | None,
     budget: Budget | None,
@@ -65,15 +65,15 @@ def run_models(
 ) -> dict[str, Evidence]:
     """The evidence of every (model, seed, number of repeats)."""
     spread = executor is not None
-    ways = [plan(model, method, seed, repeats, progress, budget, spread) for model, seed, repeats in asked.values()]
+    plans = [plan(model, method, seed, repeats, progress, budget, spread) for model, seed, repeats in tasks.values()]
     if spread:
-        return dict(zip(asked, carry_out(ways, executor, progress), strict=True))
-    found: dict[str, Evidence] = {}
-    for name, way in zip(asked, ways, strict=True):
-        (found[name],) = carry_out([way])
-        if any(reason.code == "interrupted" for reason in found[name].status.reasons):  # Ctrl-C ends the whole call
-            raise KeyboardInterrupt(f"while {name!r} was run; {len(found) - 1} of {len(asked)} models were done")
-    return found
+        return dict(zip(tasks, carry_out(plans, executor, progress), strict=True))
+    evidences_by_name: dict[str, Evidence] = {}
+    for name, one in zip(tasks, plans, strict=True):
+        (evidences_by_name[name],) = carry_out([one])
+        if any(reason.code == "interrupted" for reason in evidences_by_name[name].status.reasons):  # Ctrl-C ends the whole call
+            raise KeyboardInterrupt(f"while {name!r} was run; {len(evidences_by_name) - 1} of {len(tasks)} models were done")
+    return evidences_by_name
 
 
 def seed_for(seed: int, name: str, round_: int) -> int:

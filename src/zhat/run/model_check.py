@@ -36,7 +36,7 @@ N_POINTS = 3
 
 
 class Verdict(enum.Enum):
-    """How a check came out."""
+    """Outcome of a check."""
 
     FINE = "fine"
     DOUBTFUL = "doubtful"
@@ -105,7 +105,9 @@ def preflight(model: Model, draws: Draws, loop: Loop) -> Status:
     if model.is_black_box:
         checks.append(_deterministic(model, draws))
         loop.count(n_likelihood=2 * N_POINTS)
-        if checks[-1].verdict is Verdict.FINE and model.core.batched:  # noise could not be told from mixing
+        if (
+            checks[-1].verdict is Verdict.FINE and model.core.batched
+        ):  # noise cannot be distinguished from dependence between points
             checks.append(_batch_equals_single(model, draws))
             loop.count(n_likelihood=2 * N_POINTS)
     for finding in checks:

@@ -27,7 +27,7 @@ from zhat.sampling.backend.loop import Budget, Loop, Stopped
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 
-# Chance of calling honest repeats scattered, below which they are.
+# Significance level of the test that repeats scatter more than their standard errors.
 SCATTER_CHANCE = 1e-3
 # Share of the weight at the very edge of a support that no proper posterior has.
 EDGE_SHARE = 0.01
@@ -49,7 +49,7 @@ class Runs:
 
     @property
     def kept(self) -> tuple[Estimate, ...]:
-        """Those up to the first that failed, after which runs one by one would have ended."""
+        """Estimates up to the first that failed, where sequential runs would have ended."""
         failed = [i for i, estimate in enumerate(self.estimates) if estimate.status.level is Level.FAILED]
         return self.estimates[: failed[0] + 1] if failed else self.estimates
 
@@ -66,12 +66,12 @@ def some_runs(
             key = Key(seed).child(method.name, i)
             bench = Workbench(model, key, loop)
             try:
-                seen = preflight(model, bench.prior(), loop) if i == 0 else Status.ok()
+                status = preflight(model, bench.prior(), loop) if i == 0 else Status.ok()
                 estimate = method.run(model, bench, key)
-                seen = seen.and_(_edge_status(model, estimate))
+                status = status.and_(_edge_status(model, estimate))
             except Stopped as stop:
-                seen, estimate = Status.failed(stop.code, f"no evidence yet: {stop}."), Estimate(np.nan, None)
-            estimate = estimate.doubted(seen)
+                status, estimate = Status.failed(stop.code, f"no evidence yet: {stop}."), Estimate(np.nan, None)
+            estimate = estimate.doubted(status)
             # A record is large, and of several good runs only the first one's is kept.
             estimates.append(estimate if i == 0 or not estimate.status.is_ok else replace(estimate, record=None))
             if loop.interrupted or estimate.status.level is Level.FAILED:
@@ -81,12 +81,12 @@ def some_runs(
 
 
 def together(runs: Runs) -> Estimate:
-    """One estimate from all that is kept."""
+    """One estimate from all runs that are kept."""
     return _combine(list(runs.kept)).doubted(nan_status(runs.n_nan))
 
 
 def nan_status(n_nan: int) -> Status:
-    """Doubt a result that met NaN likelihoods and counted them as zero."""
+    """Flag a result for which NaN likelihoods counted as zero."""
     if not n_nan:
         return Status.ok()
     return Status.suspect(
@@ -97,7 +97,7 @@ def nan_status(n_nan: int) -> Status:
 
 
 def _edge_status(model: Model, estimate: Estimate) -> Status:
-    """Doubt a result whose weight lies where parameters equal the edge of their support."""
+    """Flag a result whose weight lies where parameters equal the edge of their support."""
     record = estimate.record
     draws = record if record is None or isinstance(record, Draws) else record.final
     if draws is None or estimate.status.level is Level.FAILED:

@@ -1,18 +1,18 @@
-"""A number from below and one from above: annealing up from the prior, and back down from the posterior.
+"""Bounds on the log evidence from below and above: annealing from the prior, and back from the posterior.
 
     E[log Z_up] <= log Z <= E[-log W_down],      W_down the mean weight of lineages from the posterior to the prior,
 
-because Z is unbiased on the way up and 1 / Z on the way down, and the logarithm is concave (Grosse, Ghahramani & Adams 2015).
-Where the two meet, both are right; the gap is an upper bound, in expectation, on how far either is off. What no run in one
-direction can see, a narrow peak that holds the mass, opens the gap.
+because annealing up is unbiased for Z and annealing down for 1 / Z, and the logarithm is concave (Grosse, Ghahramani & Adams
+2015). Where the two agree, both are right; the gap is an upper bound, in expectation, on the error of either. A narrow peak that
+holds the mass, which no run in one direction shows, widens the gap.
 
 The bound from above needs *exact* draws of the posterior, which do not exist for real data, so there are two uses:
 
-* `sandwich(model)`: on the data of the model. The way down starts from chains, so the upper number is heuristic: a mode that the
-  chains missed is missing from it too. The result says so. (A mode check follows, as in AIS.)
+* `sandwich(model)`: on the data of the model. Annealing down starts from chains, so the upper number is heuristic: a mode that the
+  chains missed is missing from it too. The result states this. (A mode check follows, as in AIS.)
 * `sandwich(model, simulate=...)`: on data like yours. Parameters are drawn from the prior and data from them; then the parameters
   *are* an exact draw of the posterior given those data, chains that start there remain exact, and both bounds are rigorous in
-  expectation. The gap says what the settings achieve on such data: trust them on real data of the same kind and size.
+  expectation. The gap shows how accurate the settings are on such data, and so on real data of the same kind and size.
 
 `exact_draws=` takes draws that are known to be exact by other means.
 """
@@ -48,7 +48,7 @@ from zhat.sampling.importance.from_draws import positions_of
 from zhat.sampling.kernels.sweep import sweep
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
-from zhat.sampling.tempering.lineages import walk
+from zhat.sampling.tempering.lineages import anneal
 from zhat.sampling.tempering.path_survey import Plan
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key, check_seed
@@ -78,7 +78,7 @@ class Sandwich:
     simulated : bool
         Whether the data were simulated: then both numbers are about those data.
     status : Status
-        `ok` when the two meet.
+        `ok` when the two agree.
     """
 
     lower: float
@@ -96,7 +96,7 @@ class Sandwich:
     diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Keep the promise: no standard error beside a status that is not ok."""
+        """Remove the standard errors beside a status that is not ok."""
         object.__setattr__(self, "lower_se", promised_se(self.lower_se, self.status))
         object.__setattr__(self, "upper_se", promised_se(self.upper_se, self.status))
 
@@ -157,7 +157,7 @@ def sandwich(
     ----------
     model : Model
     method : AIS, optional
-        Its ladder, kernels and number of lineages serve both ways.
+        Its ladder, kernels and number of lineages serve both directions.
     simulate : callable ``(params, rng) -> data``, optional
         Draws data given parameters (a dictionary of NumPy values); the sandwich is then made for such data, and rigorous.
     exact_draws : dictionary of arrays, optional
@@ -178,18 +178,20 @@ def sandwich(
         plan, _ = method.prepare(model, key.child("plan"), loop, observer=outliers.watch)
         n = method.n_particles
         start = prior_draws(model, n, key.child("prior"), loop)
-        way_up = walk(model, plan, start, n // 2, key.child("up"), loop)
-        up = Weights.of(way_up.log_weights)
+        upward = anneal(model, plan, start, n // 2, key.child("up"), loop)
+        up = Weights.of(upward.log_weights)
         if truth is not None:
             top = _from_one(model, plan, truth, n, key.child("posterior"), loop)
         elif exact_draws is not None:
             top = _given(model, exact_draws, n, loop)
         else:
             top = _from_chains(model, n, key, loop)
-        down = walk(model, plan.backwards(), top, n // 2, key.child("down"), loop).log_weights
+        down = anneal(model, plan.backwards(), top, n // 2, key.child("down"), loop).log_weights
         finding = Finding(Answer(float(up.log_mean), float(up.log_mean_se)), effort)
-        if truth is None and exact_draws is None and up.log_mean_se > 0:  # chains may have missed what the way up missed
-            ended = way_up.record().final
+        if (
+            truth is None and exact_draws is None and up.log_mean_se > 0
+        ):  # chains may have missed the same mass as the run from the prior
+            ended = upward.record().final
             assert ended is not None
             witnesses = Sampled(ended, outliers.draws)
             finding = look_for_missed_mass(model, finding.answer, witnesses, effort, key.child("mode"), loop)
@@ -230,7 +232,7 @@ def _check(model: Any, method: Any, simulate: Any, exact_draws: Any) -> None:
         )
 
 
-# -- where the way down begins -----------------------------------------------------------------------------------------------
+# -- posterior draws ---------------------------------------------------------------------------------------------------------
 
 
 def _simulated(model: Model, simulate: Callable[..., Any], key: Key) -> tuple[Model, Array]:
@@ -289,10 +291,10 @@ def _given(model: Model, exact_draws: Mapping[str, Any], n: int, loop: Loop) -> 
 
 
 def upper_from(log_weights: Array, chain: Any, possible: float, n_prior: int) -> tuple[float, float, Weights]:
-    """Log Z from the weights of the way down, its standard error, and the weights.
+    """Log Z from the weights of annealing down, its standard error, and the weights.
 
-    The way down ends on the part of the prior where the likelihood is not zero; of `n_prior` prior draws the share `possible` was
-    there.
+    Annealing down ends on the part of the prior where the likelihood is not zero; the share `possible` of `n_prior` prior draws
+    lies there.
     """
     weights = Weights.of(log_weights)
     se = float(weights.log_mean_se)
@@ -307,7 +309,7 @@ def upper_from(log_weights: Array, chain: Any, possible: float, n_prior: int) ->
 
 @dataclass(frozen=True)
 class Ends:
-    """The weights of both ways: up from the prior, and down from the posterior."""
+    """The weights of both directions: up from the prior, and down from the posterior."""
 
     up: Weights
     log_down: Array
@@ -330,13 +332,13 @@ class Ends:
 
     @property
     def status(self) -> Status:
-        """Whether the two numbers meet."""
+        """Whether the two numbers agree."""
         upper, upper_se, _ = self._down
         return gap_status(upper - float(self.up.log_mean), math.hypot(float(self.up.log_mean_se), upper_se), self.is_exact)
 
     @property
     def diagnostics(self) -> dict[str, Diagnostic]:
-        """What both ways' weights say, and their standard errors whether or not these can be trusted."""
+        """Diagnostics of the weights of both directions, and their standard errors, reliable or not."""
         _, upper_se, down = self._down
         return {
             "up_ess": float(self.up.ess),
@@ -350,7 +352,7 @@ class Ends:
 
 
 def gap_status(gap: float, error: float, rigorous: bool) -> Status:
-    """Whether the two numbers meet."""
+    """Whether the two numbers agree."""
     if not abs(gap) > max(WIDE_ERRORS * error, WIDE_NATS):
         return Status.ok()
     if gap > 0:

@@ -1,4 +1,4 @@
-"""What to say to something that is not one of our models, above all to another library's class of the same name."""
+"""The message for an argument that is not a `zhat.Model`, above all for another library's class of the same name."""
 
 from __future__ import annotations
 

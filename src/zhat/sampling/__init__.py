@@ -1,1 +1,1 @@
-"""What produces records; knows nothing of verdicts or evidences."""
+"""Samplers: they produce records of draws, without verdicts or evidences."""

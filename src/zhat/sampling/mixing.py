@@ -1,9 +1,9 @@
-"""How long points move before they have forgotten where they started: the one place that decides it.
+"""How many moves points make: until they are hardly correlated with their starts. The one place that decides it.
 
-Points that all move have forgotten their start when the correlation between start and present, over every coordinate and a summary
-of the likelihood, is below a limit. Points in separate modes never forget which one they are in: when the likelihood has been
-forgotten and the last few calls hardly changed what is left of the rest, more moves would not either. (Which mode a point is in
-then stays with its descendants, and the genealogical standard error includes that.)
+Moves end when the correlation between start and present, over every coordinate and a summary of the likelihood, is below a limit.
+Points in separate modes stay in their modes, and a correlation remains: so moves also end when that of the likelihood is below
+the limit and the last few calls hardly changed that of the coordinates. (Descendants of a point then stay in its mode, which the
+genealogical standard error includes.)
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from zhat.errors import BadInput
 from zhat.results.records import Array
 from zhat.sampling.tuning import Tuning
 
-# A call that leaves more than this part of what earlier calls left has changed hardly anything.
+# A call changes hardly anything when the remaining correlation is more than this fraction of the earlier one.
 HARDLY = 0.9
 
 
 @dataclass(frozen=True)
 class Moves:
-    """How long to move: `at_once` moves a call, until the correlation left is below `correlation`, `at_most` in all."""
+    """How long to move: `at_once` moves a call, until the correlation with the start is below `correlation`; at most `at_most`."""
 
     correlation: float = 0.2
     at_once: int = 4
@@ -40,7 +40,7 @@ class Moves:
 
 @dataclass(frozen=True)
 class Stalling:
-    """After how many calls without a change more moves are taken to be useless: `calls`, and `moves` if these are more."""
+    """After how many calls without a change moves end: `calls`, or as many as make `moves` moves, whichever is more."""
 
     calls: int
     moves: float
@@ -57,8 +57,8 @@ BETWEEN_RUNGS = Stalling(calls=0, moves=8)
 def within_threshold(n_dimensions: int) -> Stalling:
     """For moves above a likelihood threshold: three calls, and in many dimensions a move for every two of them.
 
-    In a hundred dimensions points forget so slowly there that sixteen moves change little (taken for separate modes, that was
-    worth two nats).
+    In a hundred dimensions correlations fall so slowly there that sixteen moves change little (mistaken for separate modes, this
+    biased the evidence by two nats).
     """
     return Stalling(calls=3, moves=0.5 * n_dimensions)
 
@@ -80,7 +80,7 @@ def centred(tuning: Tuning, position: Array, summary: Array, n_most: int | None 
         values[..., d] = summary.reshape(k, -1)[:, :some]
         values = values.reshape(-1, d + 1)
         total = np.ones(len(values)) @ values  # a fraction of the time of a sum over the first axis
-        if not np.isfinite(total).all():  # conditionals may draw what underflows
+        if not np.isfinite(total).all():  # draws from conditionals may underflow
             values = np.where(np.isfinite(values), values, 0.0)
             total = values.sum(axis=0)
         values -= total / len(values)
@@ -91,14 +91,14 @@ def centred(tuning: Tuning, position: Array, summary: Array, n_most: int | None 
 def correlations(before: Centred, after: Centred) -> tuple[float, float]:
     """Correlations between the points' start and now: the largest of all, and that of the likelihood's summary."""
     product = np.einsum("ij,ij->j", before.values, after.values)
-    # What is constant has nothing to remember.
+    # A constant has correlation zero.
     varies = (before.size > 1e-12) & (after.size > 1e-12)
     correlation = np.divide(product, before.size * after.size, out=np.zeros_like(product), where=varies)
     return float(correlation.max()), float(max(correlation[-1], 0.0))
 
 
-def forgotten(left: list[float], memory: float, moves: Moves, stalling: Stalling) -> bool:
-    """Whether points have moved enough: nothing is left of the start, or nothing that more moves would take.
+def decorrelated(left: list[float], memory: float, moves: Moves, stalling: Stalling) -> bool:
+    """Whether points have moved enough: the correlation is below the limit, or further moves would not reduce it.
 
     `left` is the largest correlation left after each call, `memory` that of the likelihood after the last one.
     """

@@ -1,7 +1,7 @@
 """The one hook that samplers offer: an observer is called with every rung after its moves.
 
-Samplers do not know who observes them: the look for missed mass collects outlying points, a survey of the path notes shapes, a
-picture may follow the particles.
+Samplers do not depend on their observers: the check for missed mass collects outlying points, a survey of the path records means
+and covariances, a plot may follow the particles.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ class Observer(Protocol):
     """Called after the moves of a rung: its inverse temperature, its points, and the kernels in use with their scales."""
 
     def __call__(self, beta: float, rung: RungView, choice: Any = None, /) -> None:
-        """Look at the rung; nothing is returned and nothing may be changed."""
+        """Read the rung; nothing is returned and nothing may be changed."""
         ...

@@ -11,7 +11,7 @@ from zhat.results.records import Draws
 
 
 class State(NamedTuple):
-    """Points (n, d) with their log priors and log likelihoods (n,); or states of points over moves, with a leading axis more.
+    """Points (n, d) with their log priors and log likelihoods (n,); or states of points over moves, with an additional leading axis.
 
     Construct it by keywords. `gradient`, of the target's log density, is None for kernels that use none, and `log_prior` is None
     where no kernel reads it. Between the steps of a kernel that moves parameters, `position` is their dictionary.

@@ -1,4 +1,4 @@
-"""What a kernel leaves invariant: a density over points whose log prior and log likelihood are known.
+"""Targets: the densities that kernels leave invariant, as functions of log prior and log likelihood.
 
 A kernel is written once against a target, and serves tempering (`Tempered`), nested sampling (`AboveLikelihood`) and local moves
 of a region (`AboveReference`) alike. Targets are tuples of arrays, so that compiled code takes them as arguments: another inverse
@@ -21,7 +21,7 @@ class Target(Protocol):
         ...
 
     def smooth(self, log_prior: Any, log_likelihood: Any) -> Any:
-        """The log density at one point without its walls: what a gradient kernel differentiates."""
+        """The log density at one point without its cut-offs, for kernels that differentiate it."""
         ...
 
 
@@ -54,9 +54,9 @@ class AboveLikelihood(NamedTuple):
 
 
 class AboveReference(NamedTuple):
-    """prior x likelihood^beta within a region: where its log stands at least `floor` above the log of a reference density.
+    """prior x likelihood^beta within a region: where its log is at least `floor` above the log of a reference density.
 
-    The reference is the Student t of `frame`; points stand in equal blocks, each with a frame and a floor of its own. A reversible
+    The reference is the Student t of `frame`; points are in equal blocks, each with its own frame and floor. A reversible
     kernel for this target leaves prior x likelihood^beta invariant if the points outside the region stay where they are.
     """
 

@@ -1,4 +1,4 @@
-"""What shapes the moves of a kernel: where the present draws are, how they are shaped, and one scale; learnt from weighted draws."""
+"""Tuning of a kernel: mean and covariance of the present draws, estimated with weights, and a scale."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from zhat.results.records import Array
 
-# Degrees of freedom of the Student t that stands for the draws: tails heavy enough for most posteriors.
+# Degrees of freedom of the Student t fitted to the draws: tails heavy enough for most posteriors.
 FRAME_DEGREES = 5
 # One number to tune, or one for each kind of move that a kernel makes.
 Scale = float | Array
 
 
 class Tuning(NamedTuple):
-    """What the present draws look like: mean, Cholesky factor and its inverse; and the scale of the kernel.
+    """Mean of the present draws, Cholesky factor of their covariance and its inverse; and the scale of the kernel.
 
-    The points of a batch stand in equal blocks (islands), and each block has a mean and factor of its own: leading axis K.
+    The points of a batch are in equal blocks (islands), and each block has its own mean and factor: leading axis K.
     """
 
     mean: Any  # (K, d)
@@ -75,7 +75,7 @@ class Moments(NamedTuple):
         centred = position - centre
         with np.errstate(invalid="ignore", over="ignore"):
             all_finite = np.isfinite(centred.sum())
-        if not all_finite:  # a draw at the edge of its support is infinitely far, and weighs nothing
+        if not all_finite:  # a draw at the edge of its support is at infinity, and has weight zero
             usable = np.asarray(np.isfinite(centred).all(axis=2))
             centred, weights = np.where(usable[..., None], centred, 0.0), np.where(usable, weights, 0.0)
         weighted = centred * weights[..., None]
@@ -95,9 +95,9 @@ class Moments(NamedTuple):
     def tuning(self, centre: Array, scale: float) -> Tuning:
         """Mean and covariance as a `Tuning`, each group's beside the others'.
 
-        The covariance is drawn toward its diagonal by d / (d + ESS), so that few draws in many dimensions still give a usable
-        shape; a coordinate that does not vary keeps a tiny width instead of none. A group without a possible draw to learn
-        from gets steps of unit size.
+        The covariance is shrunk toward its diagonal by d / (d + ESS), so that few draws in many dimensions still give a usable
+        shape; a coordinate that does not vary gets a tiny positive width. A group without draws of positive weight
+        gets steps of unit size.
         """
         k, d = self.first.shape
         known = self.weight > 0.0

@@ -1,6 +1,6 @@
-"""What methods share for one model: its modes, prior draws and posterior draws, each made once, on demand.
+"""Modes, prior draws and posterior draws of one model, shared by methods: each is computed once, on demand.
 
-Also the place where evaluations are counted (`loop`), so that a method never keeps books of its own.
+It also holds the `loop` that counts evaluations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from zhat.seeding import Key
 
 
 class Workbench:
-    """Lazily made, kept for the methods that run on one model with one key."""
+    """Computed on demand, and kept for the methods that run on one model with one key."""
 
     def __init__(self, model: Model, key: Key, loop: Loop) -> None:
         self.model = model
@@ -27,27 +27,27 @@ class Workbench:
         self._posterior: Chains | None = None
 
     def prior(self) -> Draws:
-        """Draws from the prior with their likelihoods: starting points, and a first look (fewer for a costly black box)."""
+        """Draws from the prior with their likelihoods: starting points, and draws for the first checks (fewer for a black box)."""
         if self._prior is None:
             n = 256 if self.model.is_black_box else 1024
             self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
         return self._prior
 
     def modes(self, n_starts: int) -> Modes:
-        """The posterior's modes that a search from this many prior draws finds; the first number holds for all."""
+        """The posterior's modes that a search from this many prior draws finds; later calls return the modes of the first."""
         if self._modes is None:
             search = Search(n_starts=n_starts)
             self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop, search)
         return self._modes
 
     def posterior(self) -> Chains:
-        """Chains of posterior draws, with their R-hat and effective number."""
+        """Chains of posterior draws, with their R-hat and effective sample size."""
         if self._posterior is None:
             self._posterior = run_chains(self.model, self._key.child("posterior"), self.loop)
         return self._posterior
 
     def chains(self, key: Key, n_chains: int, n_draws: int, kernel: Kernel | None) -> Chains:
-        """The shared chains when these are what is asked for; else chains of this number, length and kernel, from this key."""
+        """The shared chains if they have this number, length and kernel; otherwise new chains, from this key."""
         if kernel is None and (n_chains, n_draws) == (8, 1000):
             return self.posterior()
         return run_chains(self.model, key, self.loop, ChainSettings(n_chains, n_draws=n_draws, kernel=kernel))

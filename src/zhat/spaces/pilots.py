@@ -107,8 +107,8 @@ def pilots_of_family(family: Subsets, masks: Array, key: Key, loop: Loop) -> Pil
     """A Student t at the mode of every subset, with first evidences from few draws."""
     found = importance_of_all(family.model, family.mask, masks, FAMILY_DRAWS, key.child("all"), loop)
     peaks, d = found.peaks, family.model.n_dimensions
-    if not peaks.climbed.all():
-        bad = int(np.argmin(peaks.climbed))
+    if not peaks.converged.all():
+        bad = int(np.argmin(peaks.converged))
         raise BadInput(
             f"jump(): no mode was found for the subset {masks[bad]}; run the family with zhat.Subsets.enumerate() instead."
         )

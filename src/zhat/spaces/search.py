@@ -163,7 +163,7 @@ def _result(
     chosen = chosen[np.isfinite((cheap + log_prior)[chosen])]
     peaks = peaks_of_all(family.model, family.mask, masks[chosen], loop, mode[chosen])
     fine = importance_of_all(family.model, family.mask, masks[chosen], settings.n_draws, key.child("refine"), loop, peaks)
-    usable = peaks.climbed & (fine.ess >= MIN_ESS) & (fine.pareto_k < MAX_PARETO_K)
+    usable = peaks.converged & (fine.ess >= MIN_ESS) & (fine.pareto_k < MAX_PARETO_K)
     correction, scatter, tilt = _corrections(masks, cheap, chosen[usable], fine.log_evidence[usable])
     log_z, se = cheap + correction, np.full(len(cheap), scatter)
     refined = np.zeros(len(cheap), bool)

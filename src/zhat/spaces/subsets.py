@@ -117,7 +117,7 @@ class Subsets:
         found = importance_of_all(self.model, self.mask, masks, n_draws, key.child("all"), loop)
         log_z, se = found.log_evidence.copy(), found.se.copy()
         moments = [found.mean.copy(), found.mean_se.copy(), found.variance.copy()]
-        refused = ~found.peaks.climbed | (found.ess < MIN_ESS) | (found.pareto_k >= MAX_PARETO_K)
+        refused = ~found.peaks.converged | (found.ess < MIN_ESS) | (found.pareto_k >= MAX_PARETO_K)
         refined = tuple(int(i) for i in np.flatnonzero(refused))
         seeds = {i: int(key.child("one", i).generator().integers(2**63)) for i in refined}
         asked = {str(i): (self.at(masks[i]), seeds[i], 1) for i in refined}

@@ -1,1 +1,1 @@
-"""What a run's own diagnostics say about its number: codes, sentences, remedies."""
+"""Verdicts on an estimate from the diagnostics of its run: codes, sentences, remedies."""

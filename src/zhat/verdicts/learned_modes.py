@@ -1,4 +1,4 @@
-"""What importance sampling and Laplace's method share: modes that their look for missed mass finds are added, once."""
+"""What importance sampling and Laplace's method share: modes that the check for missed mass finds are added, once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ AtModes = Callable[[tuple[Mode, ...], Key], tuple[Estimate, Finding | None]]
 
 
 def learning(answer: AtModes, modes: tuple[Mode, ...], key: Key) -> Estimate:
-    """The answer at these modes; or, where its look finds that it missed some, the answer at all of them.
+    """The answer at these modes; or, where its check finds further modes, the answer at all of them.
 
-    `answer` gives an estimate and the finding of its look, if it made one. With the modes that were found everything is computed
+    `answer` gives an estimate and the finding of its check, if it made one. With the additional modes everything is computed
     again, and checked again by another population.
     """
     estimate, finding = answer(modes, key)
@@ -31,7 +31,7 @@ def learning(answer: AtModes, modes: tuple[Mode, ...], key: Key) -> Estimate:
         return doubted
     try:
         better, second = answer(known, key.child("again"))
-    except Stopped as stopped:  # the doubt stands, and nothing else starts after a Ctrl-C
+    except Stopped as stopped:  # the verdict stands, and nothing else starts after Ctrl-C
         return doubted.doubted(unchecked(str(stopped)))
     second = replace(second or Finding(finding.answer, finding.effort), n_learned=n_new)
     return after_look(better, second)

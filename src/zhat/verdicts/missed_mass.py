@@ -1,4 +1,4 @@
-"""From a finding of the look for missed mass to a verdict."""
+"""From a finding of the check for missed mass to a verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zhat.results.records import Array
 
 
 def missed_mass_status(finding: Finding) -> Status:
-    """What a look for missed mass says against the answer that it checked."""
+    """The verdict of a check for missed mass on the answer."""
     status = Status.ok()
     if finding.prior_draws_exceed and finding.from_prior_draws is not None:
         excess = finding.from_prior_draws.excess(finding.answer)
@@ -57,16 +57,16 @@ def _errors(joint: float) -> str:
 
 
 def unchecked(why: str) -> Status:
-    """The verdict on a finished number whose look for missed mass was not finished: it must not pass for one that was checked."""
+    """The verdict on a finished estimate whose check for missed mass was not finished."""
     return Status.suspect(
         "unchecked",
-        f"the number is finished, the look for mass that it may have missed is not ({why}), so it may be far too low: give "
+        f"the estimate is finished, but the check for missed mass is not ({why}), so it may be far too low: give "
         "zhat.Budget(...) more, or let the run end.",
     )
 
 
 def after_look(estimate: Estimate, finding: Finding) -> Estimate:
-    """The estimate with what a look for missed mass found."""
+    """The estimate with the finding of a check for missed mass."""
     return estimate.doubted(missed_mass_status(finding), finding.diagnostics)
 
 

@@ -1,4 +1,4 @@
-"""What a run of nested sampling says of itself: how the evidence is shared, two standard errors, insertion ranks, a verdict."""
+"""Diagnostics of a run of nested sampling: shares of the evidence, two standard errors, insertion ranks, a verdict."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from zhat.results.estimate import Estimate, Status
 from zhat.results.records import Array, NestedRun
 from zhat.sampling.backend.loop import Stopped
 
-# A standard normal score beyond this is no accident: chance 6e-5 for each of two looks.
+# Limit on a standard normal score: exceeded by chance with probability 6e-5, in each of two tests.
 RANK_LIMIT = 4.0
-# Above this ratio descent and shrinkage contradict each other (measured on well-mixing and multimodal models: 1 to 1.2).
+# Above this ratio the genealogical and the shrinkage standard error contradict each other (measured on well-mixing and multimodal models: 1 to 1.2).
 UNEQUAL_RATIO = 2.0
 MIN_ANCESTORS = 20
 MIN_SURVIVORS = 20
-# What may be left of the likelihood's rank after the moves before they are said not to move.
+# Largest correlation of the likelihood's rank with its start after the moves; above it points are flagged as stuck.
 STUCK = 0.5
-# Share of the evidence in the last live points above which a run has stopped on the way up.
+# Share of the evidence in the last live points above which a run has stopped too early.
 EARLY = 0.2
 
 
@@ -42,7 +42,7 @@ def genealogical_se(run: NestedRun, shares: Array) -> tuple[float | None, int]:
     n = run.n_live
     n_ancestors = int((by_ancestor > 1e-6 / n).sum())
     if run.log_likelihood[0] == run.log_likelihood[-1]:
-        return 0.0, n_ancestors  # one value: the evidence is that value, however it is shared
+        return 0.0, n_ancestors  # one value: the evidence is that value, whatever the shares
     return float(np.sqrt(((by_ancestor - 1.0 / n) ** 2).sum() * n / (n - 1))), n_ancestors
 
 
@@ -65,7 +65,7 @@ def insertion_scores(run: NestedRun) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class NestedErrors:
-    """What the verdict rests on.
+    """Diagnostics on which the verdict depends.
 
     Attributes
     ----------
@@ -94,14 +94,14 @@ class NestedErrors:
 
 
 def nested_errors(run: NestedRun, shrinkage: float) -> NestedErrors:
-    """The errors of a run, given that of its prior masses."""
+    """The standard errors of a run, given that of its prior masses."""
     shares = evidence_shares(run)
     genealogical, n_ancestors = genealogical_se(run, shares)
     return NestedErrors(shrinkage, genealogical, n_ancestors, insertion_scores(run), float(shares[-run.n_live :].sum()))
 
 
 def nested_status(run: NestedRun, errors: NestedErrors) -> Status:
-    """Whether new points were drawn as they should be, and whether enough is known of how another run would vary."""
+    """Whether new points have the right distribution, and whether the variance between runs can be estimated."""
     status, se, genealogical, n_ancestors = Status.ok(), errors.shrinkage, errors.genealogical, errors.n_ancestors
     scores, left = errors.scores, errors.live_share
     if se == 0.0:
@@ -173,6 +173,6 @@ def nested_status(run: NestedRun, errors: NestedErrors) -> Status:
 
 
 def unfinished_nested(run: NestedRun, why: Stopped) -> Estimate:
-    """What a run that was stopped hands over."""
+    """The failed estimate of a run that was stopped."""
     sentence = f"no evidence yet, the {len(run.n_alive) - run.n_live:,} dead points so far are in the record: {why}."
     return Estimate(np.nan, None, Status.failed(why.code, sentence), record=run)

@@ -14,7 +14,7 @@ from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Array, OrdinateRun
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 
-# Above this the delta method's interval no longer covers what it says (an average worth 16 draws).
+# Above this the delta method's interval covers less than its nominal level (an effective sample size of 16).
 MAX_SE = 0.25
 # Standard errors of a difference by which the answers at two points may differ; and the rounding of log densities.
 SPREAD_LIMIT = 5.0
@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class _AtPoints:
-    """The answers at all points, and what they rest on."""
+    """The answers at all points, with their ordinates and tail indices."""
 
     log_evidence: Array
     ordinates: Ordinates
@@ -44,23 +44,23 @@ def tail_indices(run: OrdinateRun) -> Array:
 
 
 def ordinate_estimate(
-    run: OrdinateRun, chains_r_hat: float, max_r_hat: float, remedy: str, more: dict[str, Diagnostic]
+    run: OrdinateRun, chains_r_hat: float, max_r_hat: float, remedy: str, extra: dict[str, Diagnostic]
 ) -> Estimate:
-    """The estimate from a run's record: value and error at the first point, and whether the others agree."""
+    """The estimate from a run's record: value and standard error at the first point, and whether the others agree."""
     at_points = ordinates(len(run.points), run.log_up, run.log_down)
     log_evidence = run.log_likelihood + run.log_prior - run.log_exact - at_points.log_density
-    found = _AtPoints(log_evidence, at_points, tail_indices(run))
+    answers = _AtPoints(log_evidence, at_points, tail_indices(run))
     runs_r_hat = max([chains_r_hat, *(r_hat(factor[0]) for factor in run.log_up)])
-    status = _status(found, runs_r_hat, max_r_hat, remedy)
+    status = _status(answers, runs_r_hat, max_r_hat, remedy)
     diagnostics: dict[str, Diagnostic] = {
         "log_evidence_at_points": [float(v) for v in log_evidence],
         "se_at_points": [float(v) for v in at_points.se],
         "newey_west_se": at_points.newey_west_se,
-        "points_compared": int(found.usable[1:].sum()),
-        "pareto_k": float(found.pareto_k[0]),
+        "points_compared": int(answers.usable[1:].sum()),
+        "pareto_k": float(answers.pareto_k[0]),
         "ess": float(at_points.ess[0]),
         "r_hat": float(runs_r_hat),
-        **more,
+        **extra,
     }
     value = float(log_evidence[0])
     if not np.isfinite(value):
@@ -75,9 +75,9 @@ def ordinate_estimate(
     )
 
 
-def _status(found: _AtPoints, r_hats: float, max_r_hat: float, remedy: str) -> Status:
-    log_evidence, k = found.log_evidence, float(found.pareto_k[0])
-    se, ess = float(found.ordinates.se[0]), float(found.ordinates.ess[0])
+def _status(answers: _AtPoints, r_hats: float, max_r_hat: float, remedy: str) -> Status:
+    log_evidence, k = answers.log_evidence, float(answers.pareto_k[0])
+    se, ess = float(answers.ordinates.se[0]), float(answers.ordinates.ess[0])
     status = Status.ok()
     if r_hats > max_r_hat:
         status = status.and_(
@@ -110,10 +110,10 @@ def _status(found: _AtPoints, r_hats: float, max_r_hat: float, remedy: str) -> S
             )
         )
     gap = np.abs(log_evidence - log_evidence[0])
-    difference_se = found.ordinates.difference_se
+    difference_se = answers.ordinates.difference_se
     allowed = SPREAD_LIMIT * difference_se + ROUNDING * np.maximum(1.0, np.abs(log_evidence[0]))
-    beyond = found.usable & (gap > allowed)
-    if found.usable[0] and beyond.any():
+    beyond = answers.usable & (gap > allowed)
+    if answers.usable[0] and beyond.any():
         worst = int(np.argmax(np.where(beyond, gap, -1.0)))
         status = status.and_(
             Status.suspect(

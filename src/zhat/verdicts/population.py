@@ -1,4 +1,4 @@
-"""What a resampled population says of itself: its sums, two standard errors, and a verdict on both."""
+"""Estimates from a resampled population: log evidence, two standard errors, and a verdict on both."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from zhat.numerics.weights import pareto_k
 from zhat.results.estimate import Status
 from zhat.results.records import Array, PathRun
 from zhat.sampling.tempering.population import increments
-from zhat.verdicts.tempered import idle_status
+from zhat.verdicts.tempered import straggler_status
 from zhat.verdicts.weights import MAX_PARETO_K
 
-# With fewer first particles that have descendants it cannot be told how another run would vary.
+# With fewer ancestors the variance between runs cannot be estimated.
 MIN_ANCESTORS = 20
-# Above this ratio the two errors contradict each other (measured on well-mixing and multimodal models: 0.8 to 1.2).
+# Above this ratio the two standard errors contradict each other (measured on well-mixing and multimodal models: 0.8 to 1.2).
 UNEQUAL_RATIO = 2.0
-# Chance of calling honest islands scattered, below which they are.
+# Significance level of the test that the islands scatter more than their standard errors.
 SCATTER_CHANCE = 1e-5
 # Above this correlation with their starts the particles have hardly moved at some rung.
 STUCK = 0.9
@@ -58,7 +58,7 @@ def genealogical_se(run: PathRun, islands: Array) -> tuple[float, int]:
 
     `islands` are the islands' log evidences, in proportion to which they share the final weight. What resampling's own rounding
     adds is taken off: a particle that deserves c copies gets floor(c) or one more, a variance of f (1 - f) with f the fraction
-    of c, which says nothing of the weights (Lee & Whiteley's correction, for systematic resampling).
+    of c, which is not due to the weights (Lee & Whiteley's correction, for systematic resampling).
     """
     last = increments(run.log_likelihood[-1], run.betas[-1] - run.betas[-2])
     weights = np.exp(last - last.max()).sum(axis=0).reshape(run.n_islands, -1)
@@ -86,7 +86,7 @@ def _rounding_variance(run: PathRun) -> float:
 
 def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ancestors: int) -> Status:
     """Whether the particles moved, and whether their descent, their islands and their weights agree with the standard error."""
-    status, more = Status.ok(), f"zhat.SMC(n_particles={2 * run.log_likelihood[0].shape[1]})"
+    status, larger = Status.ok(), f"zhat.SMC(n_particles={2 * run.log_likelihood[0].shape[1]})"
     if sums.se == 0.0:
         return status  # a constant likelihood: one exact step
     if sums.worst_pareto_k >= MAX_PARETO_K:
@@ -95,7 +95,7 @@ def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ances
                 "pareto-k",
                 f"the weights of a rung have Pareto k = {sums.worst_pareto_k:.2f} (flagged from {MAX_PARETO_K}): the likelihood has a "
                 "spike that the particles have not resolved, and the average may depend on it; take more particles, "
-                f"{more}, or plot the spike.",
+                f"{larger}, or plot the spike.",
             )
         )
     if run.memory.max() > STUCK or run.acceptance.min() < 0.01:
@@ -109,17 +109,17 @@ def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ances
                 "kernels=(zhat.kernels.HMC(),).",
             )
         )
-    status = status.and_(idle_status(run))
+    status = status.and_(straggler_status(run))
     if genealogical > UNEQUAL_RATIO * sums.se:
         status = status.and_(
             Status.suspect(
                 "unequal-descent",
                 f"the final weight is shared {genealogical / sums.se:.1f} times more unequally among the first particles' descendants "
                 f"than the rungs' standard errors explain (flagged from {UNEQUAL_RATIO:.0f}): some particles are in regions that others "
-                f"do not reach; take more particles, {more}, and compare with zhat.Importance().",
+                f"do not reach; take more particles, {larger}, and compare with zhat.Importance().",
             )
         )
-    with np.errstate(invalid="ignore"):  # an island that met no likelihood has log evidence -inf: infinite scatter
+    with np.errstate(invalid="ignore"):  # an island with zero likelihood everywhere has log evidence -inf: infinite scatter
         spread = np.nan_to_num(sums.islands.var(ddof=1), nan=np.inf)
     scatter = spread * (run.n_islands - 1) / (run.n_islands * max(sums.se, genealogical) ** 2)
     if gammaincc((run.n_islands - 1) / 2, scatter / 2) < SCATTER_CHANCE:
@@ -127,7 +127,7 @@ def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ances
             Status.suspect(
                 "island-scatter",
                 f"the islands' own log evidences ({', '.join(f'{v:.2f}' for v in sums.islands)}) scatter more than the standard error "
-                f"allows; take more particles: {more}.",
+                f"allows; take more particles: {larger}.",
             )
         )
     if n_ancestors < MIN_ANCESTORS:
@@ -135,7 +135,7 @@ def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ances
             Status.suspect(
                 "few-ancestors",
                 f"only {n_ancestors} of the first particles have descendants at the end (below {MIN_ANCESTORS} is flagged): too few to "
-                f"tell how another run would vary; take more particles: {more}.",
+                f"tell how another run would vary; take more particles: {larger}.",
             )
         )
     if genealogical > 1.0:
@@ -143,7 +143,7 @@ def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ances
             Status.suspect(
                 "large-error",
                 f"the standard error is {genealogical:.2f} nats, above 1, where it is no longer that of a normal; take more particles: "
-                f"{more}.",
+                f"{larger}.",
             )
         )
     return status

@@ -1,8 +1,8 @@
-"""What a tempered run says of itself, whichever sum reads it: its standard error, and whether the chains can be believed.
+"""Verdicts on a tempered run, for every estimator from it: its standard error, and whether the chains are in equilibrium.
 
-Islands that never exchange states give independent answers, so their scatter is an honest standard error. It is also a check: where
-some chains are in regions that others do not reach, the islands' answers differ by more than each rung's own noise can explain,
-however that noise is carried from rung to rung.
+Islands that never exchange states give independent answers, so their scatter gives a valid standard error. It is also a check:
+where some chains are in regions that others do not reach, the islands' answers differ by more than each rung's own noise can
+explain, however that noise is correlated between rungs.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from zhat.results.records import PathRun
 from zhat.sampling.backend.loop import Stopped
 from zhat.sampling.tempering.population import increments
 
-# Islands needed before their scatter is a standard error.
+# Islands needed for a standard error from their scatter.
 MIN_ISLANDS = 8
 # Above this ratio the two standard errors contradict each other.
 UNEQUAL_RATIO = 2.0
 # Above this correlation of the log likelihoods with those at the start, chains have not reached equilibrium at a rung. A hundred
-# chains tell it from noise, twenty a larger one; of fewer nothing is concluded, and the autocorrelation of long runs counts.
+# chains distinguish it from noise, twenty a larger one; with fewer nothing is concluded, and the autocorrelation of long runs counts.
 UNSETTLED, TELLING = 0.4, 100
 STUCK, FEW = 0.9, 20
 # Weights L^step of a likelihood that is bounded where the draws are have no tail: k below zero (at most 0.02 on the exact models,
 # 0.26 to 0.8 on a likelihood with a pole).
 SPIKE = 0.25
 # Share of particles that no step moves: 4 % at a pole of the likelihood, 0.1 % at most on models whose evidence comes out right.
-MAX_IDLE = 0.01
+MAX_UNMOVED = 0.01
 # In standard errors: how far apart two readings of the same draws may lie, and a slope from the variances at its ends.
 MAX_Z = 5.0
 
 
 def settled_run(record: object, reader: str) -> PathRun:
-    """The record as a tempered run whose rungs can be averaged over, or a sentence that says why it is not one."""
+    """The record as a tempered run whose rungs can be averaged over, or an error that states why it is not one."""
     if not isinstance(record, PathRun):
         raise BadType(
             f"{reader} reads a PathRun, not a {type(record).__name__}: give the result of zhat.SMC(), zhat.PowerPosterior() or zhat.SteppingStone()."
@@ -53,7 +53,7 @@ def settled_run(record: object, reader: str) -> PathRun:
 
 
 def unfinished(run: PathRun, why: Stopped) -> Estimate:
-    """What a run that was stopped hands over."""
+    """The failed estimate of a run that was stopped."""
     sentence = f"no evidence yet, the rungs up to inverse temperature {run.betas[-1]:.3g} of 1 are in the record: {why}."
     return Estimate(np.nan, None, Status.failed(why.code, sentence), record=run)
 
@@ -83,7 +83,7 @@ def chains_status(run: PathRun, total: Sum, remedy: str) -> Status:
                 f"{run.acceptance.min():.2f}): {remedy}.",
             )
         )
-    status = status.and_(idle_status(run)).and_(_underflow_status(run))
+    status = status.and_(straggler_status(run)).and_(_underflow_status(run))
     scatter, _ = sum_se(run, total)
     explained = carried_se(total.influence, run.memory)
     if explained > 0.0 and scatter > UNEQUAL_RATIO * explained:
@@ -111,15 +111,15 @@ def _underflow_status(run: PathRun) -> Status:
     )
 
 
-def idle_status(run: PathRun) -> Status:
-    """Whether some particles are where no step of any length moves them: structure far finer than the population."""
-    if run.idle is None or run.idle.max() <= MAX_IDLE:
+def straggler_status(run: PathRun) -> Status:
+    """Whether steps of no length move some particles: the target has structure far finer than the population resolves."""
+    if run.idle is None or run.idle.max() <= MAX_UNMOVED:
         return Status.ok()
     worst = int(np.argmax(run.idle))
     return Status.suspect(
         "idle",
         f"at inverse temperature {run.betas[worst]:.3g} {run.idle[worst]:.1%} of the particles could not be moved, not even by much "
-        f"shorter steps (flagged above {MAX_IDLE:.0%}): the likelihood has a spike or ridge far narrower than the rest, whose share is "
+        f"shorter steps (flagged above {MAX_UNMOVED:.0%}): the likelihood has a spike or ridge far narrower than the rest, whose share is "
         "not known; plot the likelihood there, or bound it.",
     )
 
@@ -127,16 +127,16 @@ def idle_status(run: PathRun) -> Status:
 def forward_pareto_k(run: PathRun) -> float:
     """The largest Pareto k of the weights from each rung to the next."""
     steps = np.diff(run.betas)
-    found = [pareto_k(increments(rung, step).ravel()) for rung, step in zip(run.log_likelihood, steps, strict=False)]
-    return float(max(found))
+    indices = [pareto_k(increments(rung, step).ravel()) for rung, step in zip(run.log_likelihood, steps, strict=False)]
+    return float(max(indices))
 
 
 def reverse_pareto_k(run: PathRun) -> float:
     """The largest Pareto k of the weights from each rung to the one before."""
     steps = np.diff(run.betas)
     rungs = zip(run.log_likelihood[1:], steps, strict=False)
-    found = [pareto_k(-step * rung.ravel()) if np.isfinite(rung).all() else np.inf for rung, step in rungs]
-    return float(max(found, default=-np.inf))
+    indices = [pareto_k(-step * rung.ravel()) if np.isfinite(rung).all() else np.inf for rung, step in rungs]
+    return float(max(indices, default=-np.inf))
 
 
 def spike_status(forward_k: float) -> Status:
@@ -153,8 +153,8 @@ def spike_status(forward_k: float) -> Status:
 def agreement_status(run: PathRun, difference: Sum, allowed: float, names: tuple[str, str], remedy: str) -> tuple[Status, float]:
     """Whether two readings of the same draws agree, and their difference in its standard errors.
 
-    They are much alike, so the standard error of their difference may be tiny: `allowed`, the standard error that is reported
-    anyway, is granted on top of it.
+    They are strongly correlated, so the standard error of their difference may be tiny: `allowed`, the reported standard error,
+    is added to it.
     """
     se, _ = sum_se(run, difference)
     z = difference.value / se if se > 0.0 else 0.0

@@ -1,7 +1,7 @@
 """From weights to an estimate: when a mean of weights has a standard error, and the verdict when it has none.
 
 One rule for every method whose answer is the logarithm of one mean of independent weights. There is a standard error when the
-weights' variance exists and has been seen: Pareto k below 0.5 and an effective sample size of at least a hundred (the
+weights' variance is finite and estimable: Pareto k below 0.5 and an effective sample size of at least a hundred (the
 delta-method interval covers 95 % only then). Otherwise the number is suspect and comes without one.
 """
 
@@ -15,7 +15,7 @@ from zhat.results.records import Draws
 
 # The variance of the weights is finite only below this tail index.
 MAX_PARETO_K = 0.5
-# With fewer the delta method's interval covers less than it says.
+# With fewer the delta method's interval covers less than its nominal level.
 MIN_ESS = 100.0
 # Nats by which an importance correction may move an approximation before it is called suspect: a Bayes factor wrong by
 # more than a factor 1.6 is not one to publish from an approximation alone.
@@ -52,7 +52,7 @@ def correction_status(error: float) -> Status:
     )
 
 
-def weights_estimate(weights: Weights, record: Draws, remedy: str, **more: Diagnostic) -> Estimate:
+def weights_estimate(weights: Weights, record: Draws, remedy: str, **extra: Diagnostic) -> Estimate:
     """The estimate whose value is the log mean of these weights."""
     status = weights_status(weights, remedy)
     diagnostics: dict[str, Diagnostic] = {
@@ -61,7 +61,7 @@ def weights_estimate(weights: Weights, record: Draws, remedy: str, **more: Diagn
         "pareto_k": float(weights.pareto_k),
         "largest_share": float(weights.largest_share),
         "zero_weights": int(weights.n_zero),
-        **more,
+        **extra,
     }
     return Estimate(
         log_evidence=float(weights.log_mean),

@@ -27,7 +27,7 @@ from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.ladder import run_ladder
 from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
-from zhat.sampling.tempering.lineages import walk
+from zhat.sampling.tempering.lineages import anneal
 from zhat.sampling.tempering.path_survey import untuned_plan
 from zhat.sampling.tempering.schedules import PowerLadder
 from zhat.sampling.tuning import fit_tuning
@@ -75,7 +75,7 @@ def test_without_priors_the_same_states_and_no_log_prior():
 def annealed(model, seed, n=N):
     kernel = Gibbs(model.conditionals)
     start, _ = start_of(model, seed, n)
-    return walk(model, untuned_plan(LADDER, kernel, 1), start, n // 2, Key(seed).child("walk"), Loop(progress=False))
+    return anneal(model, untuned_plan(LADDER, kernel, 1), start, n // 2, Key(seed).child("walk"), Loop(progress=False))
 
 
 def test_a_walk_repeats_itself_and_knows_its_end():
@@ -167,7 +167,7 @@ def test_a_nan_met_by_a_sweep_is_raised_with_its_point_or_counted(how):
             return sweep(model, moving, start, 4, Key(1).generator(), loop).states.log_likelihood
         draws = replace(prior_draws(normal_mean(lambda p: 0.0 * p["mu"]), N, Key(1), loop), position=position)
         draws = replace(draws, log_prior=log_prior, log_likelihood=log_likelihood)
-        return walk(model, untuned_plan(LADDER, kernel, 1), draws, N, Key(1), loop).log_likelihood
+        return anneal(model, untuned_plan(LADDER, kernel, 1), draws, N, Key(1), loop).log_likelihood
 
     with pytest.raises(NonFiniteLikelihood, match=r"is NaN at mu=(1\.[2-9]|[2-9])"):
         run(normal_mean(holed), Loop(progress=False))

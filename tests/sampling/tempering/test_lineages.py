@@ -12,7 +12,7 @@ from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels.gibbs import Gibbs
-from zhat.sampling.tempering.lineages import path_log_weights, walk
+from zhat.sampling.tempering.lineages import anneal, path_log_weights
 from zhat.sampling.tempering.path_survey import untuned_plan
 from zhat.seeding import Key
 
@@ -39,12 +39,12 @@ def test_the_walk_up_and_the_walk_down_average_to_z_and_to_one_over_z():
     model = example.model
     plan = untuned_plan(np.array([0.0, 0.05, 0.3, 1.0]), Gibbs(model.conditionals), 2)
     with jax.enable_x64(True):
-        up = Weights.of(walk(model, plan, prior_draws(model, 20_000, Key(1), quiet()), 5000, Key(2), quiet()).log_weights)
+        up = Weights.of(anneal(model, plan, prior_draws(model, 20_000, Key(1), quiet()), 5000, Key(2), quiet()).log_weights)
         long = untuned_plan(np.array([0.0, 1.0, 1.0 + 1e-12, 1.0]), Gibbs(model.conditionals), 50)  # many sweeps at the posterior
-        settled = walk(model, long, prior_draws(model, 20_000, Key(3), quiet()), 5000, Key(4), quiet())
+        settled = anneal(model, long, prior_draws(model, 20_000, Key(3), quiet()), 5000, Key(4), quiet())
         start = Draws(
             position=settled.position, log_prior=settled.log_prior, log_likelihood=settled.log_likelihood[-1], n_drawn=20_000
         )
-        down = Weights.of(walk(model, plan.backwards(), start, 5000, Key(5), quiet()).log_weights)
+        down = Weights.of(anneal(model, plan.backwards(), start, 5000, Key(5), quiet()).log_weights)
     assert abs(up.log_mean - example.log_evidence) < 4 * up.log_mean_se
     assert abs(-down.log_mean - example.log_evidence) < 4 * down.log_mean_se + 0.01

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
-from zhat.sampling.tempering.lineages import Walk
+from zhat.sampling.tempering.lineages import LineageRun
 from zhat.sampling.tempering.path_survey import PathSurvey, Station, measured
 from zhat.sampling.tempering.schedules import ON_SUPPORT
 
@@ -31,7 +31,7 @@ def test_the_step_onto_the_support_is_a_rung_of_its_own_and_has_no_length():
     at, distance = measured(np.array([0.0, ON_SUPPORT, 1.0]), (first, alive))
     assert distance[1] == 0.0
     station = Station(1.0, np.zeros(1), np.eye(1), CrankNicolson(), 1.0)
-    record = Walk(np.array([0.0, ON_SUPPORT, 1.0]), np.zeros((2, 5)), np.zeros((5, 1)), np.zeros(5), np.ones(1), 1).record()
+    record = LineageRun(np.array([0.0, ON_SUPPORT, 1.0]), np.zeros((2, 5)), np.zeros((5, 1)), np.zeros(5), np.ones(1), 1).record()
     rungs = PathSurvey(record, (station,), at, distance).rungs(8)
     assert len(rungs) == 10
     assert rungs[1] == ON_SUPPORT
@@ -39,7 +39,7 @@ def test_the_step_onto_the_support_is_a_rung_of_its_own_and_has_no_length():
 
 
 def test_rungs_of_a_map_are_at_equal_distances_and_tuned_between_its_stations():
-    record = Walk(np.array([0.0, 1.0]), np.zeros((1, 5)), np.zeros((5, 1)), np.zeros(5), np.empty(0), 1).record()
+    record = LineageRun(np.array([0.0, 1.0]), np.zeros((1, 5)), np.zeros((5, 1)), np.zeros(5), np.empty(0), 1).record()
     seen = ((0.5, 4.0, 0.9), (1.0, 1.0, 0.5))
     stations = tuple(Station(b, np.array([b]), np.array([[v]]), CrankNicolson(), scale) for b, v, scale in seen)
     path = PathSurvey(record, stations, np.array([0.0, 0.5, 1.0]), np.array([0.0, 3.0, 4.0]))

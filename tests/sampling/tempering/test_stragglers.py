@@ -1,4 +1,4 @@
-"""Stragglers: how idleness is counted, which region they give the other islands, and that moves kept to it are fair."""
+"""Stragglers: how surprisal is counted, which region they give the other islands, and that moves kept to it are fair."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,8 +15,8 @@ from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.sweep import Rate, Swept
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
-from zhat.sampling.tempering import stragglers as idling
-from zhat.sampling.tempering.stragglers import IDLE, SHORT, TIMES, above_frame, floors, idleness_after, move_stragglers
+from zhat.sampling.tempering import stragglers
+from zhat.sampling.tempering.stragglers import SHORT, SURPRISING, TIMES, above_frame, floors, move_stragglers, surprisal_after
 from zhat.sampling.tuning import tuning_in_blocks
 from zhat.seeding import Key
 
@@ -25,36 +25,36 @@ VARIANCE = 1.0 / (1.0 + BETA / 0.5**2)  # of N(0, 1) x N(x; 0.6, 0.5^2)^BETA, in
 MEAN = VARIANCE * BETA * 0.6 / 0.5**2
 
 
-def test_idleness_is_the_improbability_of_standing_still():
+def test_surprisal_is_the_improbability_of_standing_still():
     before = State(position=np.zeros((3, 2)), log_prior=np.zeros(3), log_likelihood=np.zeros(3))
     after = np.zeros((4, 3, 2))
     after[-1, 1, 0] = 0.1  # only the second particle moved in these four moves
     states = State(position=after, log_prior=np.zeros((4, 3)), log_likelihood=np.zeros((4, 3)))
     part = Swept(states, Rate(0.5, np.full(4, 0.5)), Rate(0.5, np.full(4, 0.5)))
-    found = idleness_after(np.array([1.0, 1.0, 0.0]), before, part)
+    found = surprisal_after(np.array([1.0, 1.0, 0.0]), before, part)
     np.testing.assert_allclose(found, [1.0 + 4 * np.log(2.0), 0.0, 4 * np.log(2.0)])
 
 
 def test_an_island_takes_its_floor_from_the_idle_of_the_others():
     height = np.array([[0.0, 1.0, 9.0], [0.0, 5.0, 6.0], [0.0, 2.0, 7.0]])
-    idle = height >= 5.0
-    np.testing.assert_array_equal(floors(height.ravel(), idle.ravel(), 3), [5.0, 7.0, 5.0])
+    straggling = height >= 5.0
+    np.testing.assert_array_equal(floors(height.ravel(), straggling.ravel(), 3), [5.0, 7.0, 5.0])
 
 
-def test_where_no_other_island_is_idle_the_region_is_where_their_highest_few_stand():
-    height, idle = np.arange(2.0 * 10 * idling.BATCH), np.zeros(2 * 10 * idling.BATCH, bool)
-    idle[3] = True
-    first, second = floors(height, idle, 2)
+def test_where_no_other_island_straggles_the_region_is_where_their_highest_few_stand():
+    height, straggling = np.arange(2.0 * 10 * stragglers.BATCH), np.zeros(2 * 10 * stragglers.BATCH, bool)
+    straggling[3] = True
+    first, second = floors(height, straggling, 2)
     assert (height[len(height) // 2 :] >= first).sum() == 10
-    assert second == len(height) // 2 - idling.CROWD  # one idle particle, and not too many others
+    assert second == len(height) // 2 - stragglers.MEMBERS_PER_STRAGGLER  # one straggler, and not too many others
 
 
 def test_a_region_with_many_for_each_idle_one_is_made_smaller():
     height = np.arange(200.0)
-    idle = np.zeros(200, bool)
-    idle[[20, 120]] = True  # one in each island, low down
-    first, second = floors(height, idle, 2)
-    assert (height[:100] >= second).sum() == (height[100:] >= first).sum() == idling.CROWD
+    straggling = np.zeros(200, bool)
+    straggling[[20, 120]] = True  # one in each island, low down
+    first, second = floors(height, straggling, 2)
+    assert (height[:100] >= second).sum() == (height[100:] >= first).sum() == stragglers.MEMBERS_PER_STRAGGLER
 
 
 def tempered(kernel, tuning):
@@ -74,14 +74,14 @@ def _model(black_box=False):
 
 
 def _exact(model, seed):
-    """Exact draws of the target, in a frame that is not its own, the highest above the frame called idle."""
+    """Exact draws of the target, in a frame that is not its own, the highest above the frame called stragglers."""
     position = MEAN + np.sqrt(VARIANCE) * np.random.default_rng(seed).standard_normal((N, 2))
     state = state_at(model, position, Loop(progress=False))
     centres = np.tile([[0.0, 0.5]], (ISLANDS, 1))
     tuning = tuning_in_blocks(centres, np.tile(np.eye(2), (ISLANDS, 1, 1)), 1.0)
     height = above_frame(tuning, state, Tempered(BETA))
-    idleness = np.where(height > np.quantile(height, 0.9), 2.0 * IDLE, 0.0)
-    return state, tuning, height, idleness
+    surprisal = np.where(height > np.quantile(height, 0.9), 2.0 * SURPRISING, 0.0)
+    return state, tuning, height, surprisal
 
 
 @pytest.mark.parametrize(("kernel", "black_box"), [(CrankNicolson(), False), (CrankNicolson(), True), (HMC(), False)])
@@ -89,9 +89,9 @@ def test_moves_kept_to_the_region_leave_the_target_as_it_is(kernel, black_box):
     model, loop = _model(black_box), Loop(progress=False)
     z = []
     for seed in range(20):
-        state, tuning, height, idleness = _exact(model, seed)
-        floor = np.repeat(floors(height, idleness > IDLE, ISLANDS), N // ISLANDS)
-        found = move_stragglers(model, tempered(kernel, tuning), state, idleness, 0.2, Key(seed).generator(), loop)
+        state, tuning, height, surprisal = _exact(model, seed)
+        floor = np.repeat(floors(height, surprisal > SURPRISING, ISLANDS), N // ISLANDS)
+        found = move_stragglers(model, tempered(kernel, tuning), state, surprisal, 0.2, Key(seed).generator(), loop)
         members = height >= floor
         changed = (found.state.position != state.position).any(axis=1)
         assert found.n_moves >= SHORT and changed[members].mean() > 0.5 and not changed[~members].any()
@@ -115,16 +115,16 @@ def _squared(state):
 def test_only_the_region_is_paid_for_and_one_shape_compiled():
     model, loop = _model(), Loop(progress=False)
     for seed in range(3):
-        state, tuning, _, idleness = _exact(model, seed)
-        move_stragglers(model, tempered(CrankNicolson(), tuning), state, idleness, 0.2, Key(seed).generator(), loop)
+        state, tuning, _, surprisal = _exact(model, seed)
+        move_stragglers(model, tempered(CrankNicolson(), tuning), state, surprisal, 0.2, Key(seed).generator(), loop)
     assert model.core.traces[("sweep", CrankNicolson(), "AboveReference", True)] == 1
     assert loop.n_likelihood < 3 * N + 3 * TIMES * SHORT * 0.15 * N  # the draws themselves, and moves of a tenth of them
 
 
 def test_few_idle_particles_and_kernels_without_a_scale_are_left_alone():
     model, loop = _model(), Loop(progress=False)
-    state, tuning, _, idleness = _exact(model, 0)
-    alone = np.where(np.arange(N) == 7, 2.0 * IDLE, 0.0)
-    for kernel, each in ((CrankNicolson(), alone), (Gibbs(()), idleness)):
+    state, tuning, _, surprisal = _exact(model, 0)
+    alone = np.where(np.arange(N) == 7, 2.0 * SURPRISING, 0.0)
+    for kernel, each in ((CrankNicolson(), alone), (Gibbs(()), surprisal)):
         found = move_stragglers(model, tempered(kernel, tuning), state, each, 0.2, Key(0).generator(), loop)
         assert found.n_moves == 0 and found.state is state

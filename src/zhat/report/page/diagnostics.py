@@ -59,7 +59,7 @@ def _percent(share: float) -> str:
 
 
 def _finding(result: Evidence) -> Finding:
-    """What the look for missed mass found, held against this result."""
+    """The finding of the check for missed mass, compared with this result."""
     return Finding.read(result.diagnostics, Answer(result.log_evidence, result.error or 0.0))
 
 
@@ -120,7 +120,7 @@ def _unvisited(result: Evidence) -> Sentence | None:
 
 def _unseen(result: Evidence) -> Sentence | None:
     parts = _finding(result).unseen
-    return Sentence(f"The look for missed mass left out {'; '.join(part.value for part in parts)}.") if parts else None
+    return Sentence(f"The check for missed mass left out {'; '.join(part.value for part in parts)}.") if parts else None
 
 
 def _modes(result: Evidence) -> Sentence | None:

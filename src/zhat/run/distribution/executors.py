@@ -1,4 +1,4 @@
-"""Where runs are made: in this process, in local processes, on a Dask cluster, or on the caller's own executor."""
+"""Where runs are executed: in this process, in local processes, on a Dask cluster, or on the caller's own executor."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def opened(executor: Executor | str | None, workers: int | None) -> Iterator[Exe
             raise
         pool.shutdown()
     elif isinstance(executor, str):
-        with _dask(executor) as found:
-            yield found
+        with _dask(executor) as cluster:
+            yield cluster
     elif executor is None or isinstance(executor, Executor):
         yield executor
     else:

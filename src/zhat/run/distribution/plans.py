@@ -29,7 +29,7 @@ def _in_this_process(plans: Sequence[Plan[T]]) -> list[T]:
     """One plan after the other, one task after the other."""
     answers: list[T] = []
     for plan in plans:
-        results: Any = None  # what a generator that has not begun takes
+        results: Any = None  # the value to send to a generator that has not started
         while True:
             try:
                 tasks = plan.send(results)
@@ -71,8 +71,8 @@ class _Dispatcher:
                 self._begin(following)
                 self._loop.tick(f"{done} done, {len(self._places)} to go")
         except KeyboardInterrupt:
-            asked = done + len(self._places)
-            raise KeyboardInterrupt(f"with {done} of {asked} runs done; the runs in progress are lost") from None
+            total = done + len(self._places)
+            raise KeyboardInterrupt(f"with {done} of {total} runs done; the runs in progress are lost") from None
         finally:
             self._loop.done()
             for future in self._places:

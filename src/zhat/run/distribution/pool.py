@@ -118,7 +118,7 @@ class LocalPool(Executor):
                 try:
                     if (
                         worker is None or not worker.process.is_alive()
-                    ):  # it ended while idle, which does not count against this task
+                    ):  # it ended between tasks, which does not count against this task
                         worker = _Worker()
                         self._processes[place] = worker.process
                         if self._killed:  # while this one was starting

@@ -1,4 +1,4 @@
-"""How a task reaches another process: functions by value, numbers as they are, and a worker that keeps what it compiled.
+"""Tasks sent to other processes: functions by value, arrays as bytes, and workers that keep compiled functions.
 
 A model is functions (often lambdas and closures, which plain pickling refuses) and arrays. The functions are serialised once by
 cloudpickle and sent with their digest; the worker rebuilds them once and keeps them under that digest, with everything compiled
@@ -92,13 +92,13 @@ def opened(answer: bytes) -> Any:
 @cache
 def versions() -> tuple[str, ...]:
     """Versions of everything that digits can depend on."""
-    found = [f"python {'.'.join(platform.python_version_tuple()[:2])}"]
+    installed = [f"python {'.'.join(platform.python_version_tuple()[:2])}"]
     for package in PACKAGES:
         try:
-            found.append(f"{package} {version(package)}")
+            installed.append(f"{package} {version(package)}")
         except PackageNotFoundError:
-            found.append(f"{package} not installed")
-    return tuple(found)
+            installed.append(f"{package} not installed")
+    return tuple(installed)
 
 
 # -- packing -----------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class Backend(Protocol):
 
 
 class Counter(Protocol):
-    """What counts evaluations: the loop."""
+    """An object that counts evaluations: the loop."""
 
     def count(self, n_likelihood: int = 0) -> None:
         """Add evaluations made."""
@@ -62,7 +62,7 @@ class Counter(Protocol):
 
 @dataclass(frozen=True)
 class NumpyBackend:
-    """Plain NumPy around a black-box likelihood; it counts the points at which that is really called."""
+    """Plain NumPy around a black-box likelihood; it counts the points at which the function is called."""
 
     model: Model
     counter: Counter
@@ -72,11 +72,11 @@ class NumpyBackend:
         """See `Backend`; only active rows inside the prior's support reach the user's function."""
         params, log_prior = constrain_batch(self.model, position)
         inside = np.isfinite(log_prior)
-        ask = inside if active is None else inside & np.asarray(active)
+        evaluated = inside if active is None else inside & np.asarray(active)
         log_likelihood = np.full(len(position), -np.inf)
-        if ask.any():
-            self.counter.count(n_likelihood=int(ask.sum()))
-            log_likelihood[ask] = black_box_values(self.model, {k: v[ask] for k, v in params.items()})
+        if evaluated.any():
+            self.counter.count(n_likelihood=int(evaluated.sum()))
+            log_likelihood[evaluated] = black_box_values(self.model, {k: v[evaluated] for k, v in params.items()})
         return np.where(inside, log_prior, -np.inf), log_likelihood
 
     def put(self, array: Any, index: Any, values: Any) -> Any:
@@ -120,7 +120,7 @@ def run(model: Model, counter: Counter, purpose: Any, body: Callable[..., Any], 
 def constrain_batch(model: Model, position: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Named parameters (leading axis n) and log prior densities at a batch of unconstrained points.
 
-    Rows are padded to a power of two, so that calls with any number of points compile a handful of shapes.
+    Rows are padded to a power of two, so that calls with any number of points compile a few shapes.
     """
     position = np.asarray(position)
     n, padded = len(position), 1 << max(int(len(position) - 1).bit_length(), 3)

@@ -1,11 +1,11 @@
-"""Memory for noise that compiled code reads where it lies, used again for every call.
+"""Reusable memory for noise, which compiled code reads in place.
 
 On a CPU, compiled code reads a NumPy array in place if its memory begins at a multiple of 64 bytes, and copies it first if not.
-Noise that is drawn straight into such memory is never copied, and memory that was touched before is at hand: together a seventh
-of the time of annealed Gibbs sweeps.
+Noise drawn directly into such memory is never copied, and reused memory needs no new allocation: together this saves a seventh of
+the time of annealed Gibbs sweeps.
 
-What lies on a shelf may be overwritten only when the call that reads it has finished: whoever fills one while another is read
-takes two in turn.
+A buffer may be overwritten only when the call that reads it has finished. Code that fills one buffer while a call reads another
+alternates between two.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Buffers:
         self._arrays: dict[Any, np.ndarray] = {}
 
     def place(self, name: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """The array of this name, with whatever was last written there."""
+        """The array of this name, with the values that were last written to it."""
         kind = (name, shape, np.dtype(dtype))
         if kind not in self._arrays:
             self._arrays[kind] = aligned(shape, dtype)

@@ -1,6 +1,6 @@
-"""Compiled code: what a kernel sees inside it, and the one way to call it.
+"""Compiled code: the backend that a kernel uses inside it, and the one way to call it.
 
-`compiled` is the only place where a function is handed to the compiler together with a model. The function takes a backend first;
+`compiled` is the only place where a function is compiled together with a model. The function takes a backend first;
 the model's data and hyperparameters reach it as traced arguments, so that one program serves every data set of a shape.
 """
 
@@ -41,10 +41,10 @@ def over_points(fn: Callable[[Any], Any], points: Any, block: int) -> Any:
 
 
 def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any) -> Any:
-    """`body(backend, *args)` in one compiled call, which may still be at work when this returns.
+    """`body(backend, *args)` in one compiled call, which may still be running when this returns.
 
-    The program is kept by the model's core under `purpose`: whatever `body` closes over must be part of that, and must not be the
-    model's data.
+    The program is kept by the model's core under `purpose`: everything that `body` closes over must be part of `purpose`, and
+    must not be the model's data.
     """
     core, block = model.core, block_size(model.data_size)
 
@@ -86,7 +86,7 @@ class JaxBackend:
             return log_prior, log_likelihood, slope
 
         log_prior, log_likelihood, slope = over_points(one, position, self.block)
-        # A slope of NaN (an edge, an overflow) must only spoil its own trajectory: without it the leap goes straight.
+        # A NaN gradient (an edge, an overflow) is replaced by zero, so that it affects only its own trajectory.
         slope = jnp.where(jnp.isfinite(slope), slope, 0.0)
         return State(position=position, log_prior=log_prior, log_likelihood=log_likelihood, gradient=slope)
 
@@ -109,7 +109,7 @@ class JaxBackend:
 
 
 def parameters_at(backend: Any, position: Any) -> dict[str, Any]:
-    """The parameters of a batch of vectors, for a kernel that moves those; its conditionals are JAX functions, so is this."""
+    """The parameters of a batch of vectors, for a kernel that moves parameters; like the model's conditionals a JAX function."""
     assert isinstance(backend, JaxBackend)
     return jax.vmap(lambda u: backend.core.space.constrain(u, backend.data, backend.hyper)[0])(position)
 
@@ -117,7 +117,7 @@ def parameters_at(backend: Any, position: Any) -> dict[str, Any]:
 def positions_of(backend: Any, params: dict[str, Any]) -> tuple[Any, Any]:
     """The vectors of parameters with any leading axes, as (d, ...), and their log priors, as (...).
 
-    Coordinate by coordinate is how compiled code writes fastest, and how NumPy reads a view of shape (..., d) fastest.
+    The coordinate axis is first because compiled code writes, and NumPy reads as a view of shape (..., d), fastest in that order.
     """
     assert isinstance(backend, JaxBackend)
     space, data, hyper = backend.core.space, backend.data, backend.hyper

@@ -1,4 +1,4 @@
-"""Batches of points through the model, counted and checked; and draws from its prior.
+"""Evaluation of the model at batches of points, counted and checked; and draws from its prior.
 
 Points are evaluated in blocks of one size, so that one compiled function serves any number of them.
 """
@@ -49,7 +49,7 @@ def state_at(model: Model, position: Array, loop: Loop) -> State:
 
 
 def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -> Array:
-    """The log likelihoods, if they are numbers below +inf; NaN is zero likelihood only where the model says so."""
+    """The log likelihoods, if they are numbers below +inf; NaN is zero likelihood only with `zero_where_nan`."""
     bad = np.isnan(log_likelihood)
     if bad.any() and not model.zero_where_nan:
         raise_not_finite(model, position[np.argmax(bad)], float("nan"), loop)
@@ -60,10 +60,10 @@ def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -
 
 
 def reevaluate(model: Model, n_bad: Any, positions: Any, loop: Loop) -> None:
-    """Evaluate again, on the host, the first point at which a compiled call met a log likelihood that is no number.
+    """Evaluate again, outside compiled code, the first point at which a log likelihood was NaN or +inf.
 
-    Compiled code cannot raise. Evaluated here, the point raises in the user's own parameters, or is counted with the others if
-    the model takes NaN for zero. `n_bad` has any shape; `positions` has one axis more.
+    Compiled code cannot raise. Here the point raises an error that names the user's parameters, or is counted if the model treats
+    NaN as zero likelihood. `n_bad` has any shape; `positions` has one axis in addition.
     """
     n_bad, positions = np.asarray(n_bad), np.asarray(positions)
     first = np.unravel_index(int(np.argmax(n_bad > 0)), n_bad.shape)
@@ -72,14 +72,14 @@ def reevaluate(model: Model, n_bad: Any, positions: Any, loop: Loop) -> None:
 
 
 def raise_not_finite(model: Model, position: Array, value: float, loop: Loop) -> None:
-    """Stop on a log likelihood that is no number, with the point in the user's own parameters."""
+    """Raise for a log likelihood that is NaN or +inf, with the point in the user's own parameters."""
     params, _ = constrain_batch(model, position[None])
     where = describe_point(params, 0)
     if np.isnan(value):
         raise NonFiniteLikelihood(
             f"the log likelihood of {model.name!r} is NaN at {where} (after {loop.n_likelihood + loop.n_gradient:,} "
-            "evaluations). Return -inf where the model is impossible, or build it with zero_where_nan=True to have "
-            "such points counted as impossible."
+            "evaluations). Return -inf where the likelihood is zero, or build the model with zero_where_nan=True to "
+            "count such points as zero likelihood."
         )
     raise NonFiniteLikelihood(
         f"the log likelihood of {model.name!r} is +inf at {where}: the likelihood is unbounded there and the evidence "
@@ -99,7 +99,7 @@ def _prior_block(backend: JaxBackend, words: Any) -> Any:
 
 
 def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
-    """n draws from the prior with their log likelihoods; `NoSupport` if every one is impossible."""
+    """n draws from the prior with their log likelihoods; `NoSupport` if all of these are zero."""
     position = prior_positions(model, n, key)
     log_prior, log_likelihood = log_densities(model, position, loop)
     if not np.isfinite(log_prior).any():
@@ -116,9 +116,9 @@ def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
 
 
 def saturated_share(model: Model, draws: Draws) -> float:
-    """Share of the draws' weight where the map to the parameters has lost the point: it cannot be mapped back.
+    """Share of the draws' weight at points that the map to the parameters rounds to the edge, so that it cannot be inverted.
 
-    A bounded parameter cannot be told from its bound beyond |u| = 36 or so; nothing is computed unless some draw is far out.
+    Beyond |u| = 36 or so a bounded parameter rounds to its bound; nothing is computed unless some draw is that far out.
     """
     log_weight = np.zeros(len(draws.position)) if draws.log_weight is None else draws.log_weight
     weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight).any() else np.zeros(len(log_weight))

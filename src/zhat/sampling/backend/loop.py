@@ -1,8 +1,8 @@
-"""The one host loop: progress, budget, interruption, and the counting of evaluations.
+"""Progress, budget, interruption and the counting of evaluations, outside compiled code.
 
-Every sampler reports to a `Loop` between compiled calls (`tick`) and nowhere else, so that a run can be watched,
-bounded and stopped with plain Python. When it must stop, `tick` raises `Stopped`; the sampler then hands over what it
-has, and the result says that it was stopped and why.
+Every sampler reports to a `Loop` between compiled calls (`tick`) and nowhere else, so that a run can be shown,
+bounded and stopped in plain Python. When it must stop, `tick` raises `Stopped`; the sampler then returns its partial
+record, and the result states that it was stopped and why.
 """
 
 from __future__ import annotations
@@ -82,16 +82,16 @@ class Loop:
         self.n_hessian += int(n_hessian)
 
     def stage(self, words: str, share: float | None = None) -> None:
-        """A `tick` whose words stay before those of the ticks that follow, with how much is done where that is known."""
+        """A `tick` whose words precede those of the ticks that follow, with the share done where it is known."""
         self._stage, self._share = words, share
         self.tick("")
 
     def end_stage(self) -> None:
-        """What follows is something else."""
+        """End the stage: later ticks are shown without its words."""
         self._stage, self._share = "", None
 
     def tick(self, message: str, share: float | None = None) -> None:
-        """Say what is going on, and raise `Stopped` if it must end."""
+        """Show the message, and raise `Stopped` if the run must end."""
         counted = self.n_likelihood + self.n_gradient
         self._line.show(self._stage, message, counted, self.seconds, self._share if self._stage else share)
         if self.interrupted:
@@ -107,7 +107,7 @@ class Loop:
         return ", ".join(part.replace("  ", ", ") for part in (self._stage, message) if part)
 
     def stop(self, code: str, message: str) -> None:
-        """End the run: raises `Stopped`, and remembers why."""
+        """End the run: record the reason and raise `Stopped`."""
         self.stopped = Stopped(code, message)
         raise self.stopped
 
@@ -125,12 +125,12 @@ class Loop:
 
         def on_interrupt(signum: int, frame: FrameType | None) -> None:
             if self.interrupted:
-                if _in_garbage_collection(frame):  # what is raised there, Python prints and forgets: again, in a moment
+                if _in_garbage_collection(frame):  # Python ignores exceptions raised there, so the signal is sent again shortly
                     threading.Timer(0.01, _thread.interrupt_main).start()
                     return
                 raise KeyboardInterrupt
             self.interrupted = True
-            with suppress(RuntimeError):  # the signal may have come in the middle of another write
+            with suppress(RuntimeError):  # the signal may arrive during another write
                 self._line.say("stopping after this step, with what there is; Ctrl-C again stops at once")
 
         signal.signal(signal.SIGINT, on_interrupt)

@@ -1,8 +1,7 @@
-"""What a run shows of itself while it runs: one line, rewritten in place.
+"""The progress line of a run, rewritten in place.
 
-On a terminal and in a notebook, nowhere else: a pipe or a log file gets nothing. What the terminal's width has no room for is
-left out, since a line that wraps can no longer be rewritten; the line is renewed at most ten times a second, so that it costs
-nothing that counts.
+It is shown on a terminal and in a notebook, not in a pipe or a log file. Parts that exceed the terminal's width are left out,
+because a line that wraps cannot be rewritten. The line is renewed at most ten times a second, so that its cost is negligible.
 """
 
 from __future__ import annotations
@@ -14,27 +13,27 @@ from collections.abc import Sequence
 from typing import TextIO
 
 EVERY = 0.1
-# Before this much is done, and this long has passed, a guess at the time left is worth nothing.
+# Share done, and seconds passed, before the time left can be estimated.
 SMALLEST_SHARE = 0.03
 SHORTEST = 1.0
 NOTEBOOK_WIDTH = 110
 
 
 class ProgressLine:
-    """The line of one run. `on` is None for: where a person is looking."""
+    """The line of one run. With `on` None it is shown on a terminal and in a notebook only."""
 
     def __init__(self, on: bool | None, label: str) -> None:
-        # It holds a model's name, which a terminal must not obey.
+        # The label holds a model's name, whose control characters must not reach the terminal.
         self.label = "".join(c for c in label if c.isprintable())
         self._notebook = in_notebook()
         self._on = (self._notebook or sys.stderr.isatty()) if on is None else on
         self._shown = -EVERY
         self._width = 0
-        self._since: tuple[float, float] | None = None  # when the current stage was first heard of, and how far it was
+        self._since: tuple[float, float] | None = None  # when the current stage was first shown, and its share then
         self._last_share = 0.0
 
     def show(self, stage: str, detail: str, counted: int, seconds: float, share: float | None) -> None:
-        """Say what is going on; `share` is how much is done, where that is known. Where room is short, detail goes first."""
+        """Show the current stage; `share` is the part done, where it is known. Where the line is too long, detail is dropped first."""
         if not self._on:
             return
         now = time.perf_counter()
@@ -50,16 +49,16 @@ class ProgressLine:
         self._width = len(line)
 
     def say(self, sentence: str) -> None:
-        """A line that stays, such as an answer to Ctrl-C."""
+        """A line that stays, such as the message after Ctrl-C."""
         if self._on:
             self.clear()
             self._stream().write(sentence + "\n")
             self._stream().flush()
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._width:
-            # A terminal writes ^C where the line ends, when that is what was typed.
+            # A terminal writes ^C at the end of the line when Ctrl-C is typed.
             self._stream().write("\r" + " " * (self._width + len("^C")) + "\r")
             self._stream().flush()
             self._width = 0
@@ -86,9 +85,9 @@ class ProgressLine:
 
 
 def fitted(parts: Sequence[str], columns: int) -> str:
-    """The parts that fit on one line, each whole: half a number would be read as another one.
+    """The parts that fit on one line, each whole, because a truncated number reads as another one.
 
-    Some columns stay free: terminals wrap at the last, and write ^C at the end when that is typed.
+    Some columns stay free: terminals wrap at the last one, and write ^C at the end when Ctrl-C is typed.
     """
     room = max(columns - len("^C") - 1, 10)
     line = ""
@@ -100,7 +99,7 @@ def fitted(parts: Sequence[str], columns: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it."""
+    """A duration in seconds, minutes or hours."""
     if seconds < 90.0:
         return f"{seconds:.0f} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
@@ -108,6 +107,6 @@ def duration(seconds: float) -> str:
 
 def in_notebook() -> bool:
     """Whether this is a notebook's kernel, which shows what is printed but is no terminal."""
-    found = sys.modules.get("IPython")
-    shell = found.get_ipython() if found is not None and hasattr(found, "get_ipython") else None
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return type(shell).__name__ == "ZMQInteractiveShell"

@@ -1,14 +1,14 @@
 """Reversible jump: every chain moves within its model by a kernel, then proposes another model.
 
 The proposal of a jump from model m to k is drawn afresh from q_k, a mixture of Student t's fitted to the posterior of k alone, so
-that there is nothing to match and the Jacobian is one: the jump is accepted with probability min(1, r),
+that no dimensions need matching and the Jacobian is one: the jump is accepted with probability min(1, r),
 
     r = exp(b_k) prior_k L_k(u') q_m(u) J(k, m) / ( exp(b_m) prior_m L_m(u) q_k(u') J(m, k) ),
 
-with J(m, k) = v_k / (1 - v_m) for k other than m, and b what was added to make jumps frequent. A pair of models may have a map of
-the user's instead (`between_models.maps`). Independence makes jumps as likely as the fits are good; what the fits miss, the
-kernel's moves within the model must reach. (Green 1995; proposals near the models' own posteriors as Carlin & Chib 1995 advise
-for their pseudo-priors.)
+with J(m, k) = v_k / (1 - v_m) for k other than m, and b log weights that make jumps frequent. A pair of models may have a map
+given by the user instead (`between_models.maps`). Jumps are accepted often where the fits are good; regions that the fits miss
+must be reached by the kernel's moves within the model. (Green 1995; proposals near the models' own posteriors as Carlin & Chib
+1995 advise for their pseudo-priors.)
 
 Noise is drawn in bulk by NumPy, as for kernels, and a block of moves of all chains is one compiled call.
 """
@@ -68,13 +68,13 @@ class JumpPlan:
     kernel : Kernel
         Moves within the models, `n_within` times before each jump.
     maps : tuple of Map
-        Jumps along maps of the user's.
+        Jumps along maps given by the user.
     n_chains, n_warmup, n_moves : int
         Chains; moves that are thrown away, and moves that are kept.
     thin : int
         Every so many moves the positions are kept.
     likelihood : bool
-        Without, chains visit the models as the prior has them.
+        If False, chains visit the models with their prior probabilities.
     """
 
     kernel: Kernel
@@ -246,12 +246,12 @@ def _another(log_visit: Any, m: Any, uniform: Any, xp: Any) -> tuple[Any, Any]:
     """A model other than m in proportion to v, and log J(k, m) - log J(m, k)."""
     visit = xp.exp(log_visit)
     edges = xp.cumsum(visit)
-    # A uniform on what is left without m, with m's piece of the line stepped over.
+    # A uniform on the cumulative probabilities without m: the interval of m is skipped.
     below = edges[m] - visit[m]
     spot = uniform * (edges[-1] - visit[m])
     spot = spot + xp.where(spot >= below, visit[m], 0.0)
     k = xp.minimum(xp.sum(edges[None, :] <= spot[:, None], axis=1), len(edges) - 1)
-    # At the very seam rounding may name m itself: then its neighbour, which no more than 1e-16 of the time is not the one meant.
+    # At a boundary rounding may give m itself; its neighbour is taken instead, which affects at most 1e-16 of the probability.
     k = xp.where(k == m, xp.where(m > 0, m - 1, m + 1), k)
     rest = xp.log(edges[-1] - visit)
     return k, log_visit[m] - rest[k] - log_visit[k] + rest[m]

@@ -1,11 +1,11 @@
-"""Jumps along a map of the user's: dimensions matched by standard normals, the Jacobian by automatic differentiation.
+"""Jumps along a map given by the user: dimensions matched by standard normals, the Jacobian by automatic differentiation.
 
-From model i with noise v to model j with what is left over v', (u', v') = T(u, v), a jump is accepted with probability min(1, r),
+From model i with noise v to model j with the remainder v', (u', v') = T(u, v), a jump is accepted with probability min(1, r),
 
     r = pi_j(u') N(v') J(j, i) / ( pi_i(u) N(v) J(i, j) ) |dT / d(u, v)|
 
-(Green 1995). The user's T is a function of named parameters; it is taken between the unconstrained vectors in which densities are
-held, so that its Jacobian there is all that is needed.
+(Green 1995). The user's T is a function of named parameters; it is composed with the transformations to unconstrained vectors, in
+which densities are evaluated, so that only its Jacobian there is needed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from zhat.sampling.between_models.model_sets import BoundModels
 class Map:
     """A jump between two models of a list, by their rows.
 
-    ``there(params, noise)`` gives the second model's parameters and what is left over, and `back` undoes it; `n_there` and
-    `n_back` are the lengths of noise and rest.
+    ``there(params, noise)`` gives the second model's parameters and the remainder, and `back` is its inverse; `n_there` and
+    `n_back` are the lengths of noise and remainder.
     """
 
     first: int
@@ -80,7 +80,7 @@ def mapped(bound: BoundModels, map_: Map, proposed: Proposed, noise: Any) -> Pro
             target, log_jacobian = (np.asarray(part) for part in out)
         rest = target[:, d_new:]
         there = xp.concatenate([target[:, :d_new], noise["fresh"][:, d_new:]], axis=1)
-        # What the spare coordinates weigh is in both densities, and drawn from: it cancels.
+        # The density of the spare coordinates is in the target and in the proposal: it cancels.
         spare = _half_squares(here[:, d:], xp) - _half_squares(noise["fresh"][:, d_new:], xp)
         weight = log_jacobian - _half_squares(rest, xp) + _half_squares(used, xp) - spare
         weight = weight + 0.5 * np.log(2.0 * np.pi) * (n_noise - rest.shape[1] + d - d_new)
@@ -91,7 +91,7 @@ def mapped(bound: BoundModels, map_: Map, proposed: Proposed, noise: Any) -> Pro
 
 
 def _all_along(start: Model, end: Model, function: Callable[..., Any]) -> Callable[..., Any]:
-    """For a batch of points with noise: where they go, rest included, and the log Jacobian."""
+    """For a batch of points with noise: their images, remainder included, and the log Jacobian."""
 
     def run(position: Any, noise: Any, given: Any) -> Any:
         flat, d = along(start, end, function, given), position.shape[1]

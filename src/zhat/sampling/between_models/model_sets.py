@@ -1,12 +1,12 @@
-"""Several models as one: points that stand in different models, each with the index of its model and a vector of the largest size.
+"""Several models as one: each point has the index of its model and a vector of the largest size.
 
-A model of fewer coordinates than the widest is given the missing ones with a standard normal law of their own. They belong to
-nothing, change no evidence, and make a jump between models of different size a move between vectors of one length with
+A model of fewer coordinates than the widest is given the missing ones with a standard normal distribution. They enter no
+likelihood, change no evidence, and make a jump between models of different size a move between vectors of one length with
 Jacobian one (the saturated space of Carlin & Chib 1995 and Brooks, Giudici & Roberts 2003). A family of subsets is in that form
 already: an excluded coefficient keeps its prior.
 
-The points of a family, and of a list of models that can be traced, are evaluated inside one compiled function. A list with a black
-box in it is evaluated from NumPy, model by model, by the same lines of the sampler.
+The points of a family, and of a list of models that can be traced, are evaluated inside one compiled function. A list with a
+black box in it is evaluated in NumPy, model by model, by the same code of the sampler.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.state import State
 
-# Up to so many models it costs less to evaluate all points in each and to choose, than point after point in its own.
+# Up to this many models it is faster to evaluate all points in every model and select, than each point in its own model.
 TOGETHER = 4
 
 
@@ -230,7 +230,7 @@ class BoundModels(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelSetBackend:
-    """What a kernel sees of a model set: a `Backend` whose density knows in which model each point stands."""
+    """The `Backend` of a model set: its density uses the model of each point."""
 
     xp: Any
     density_at: Callable[[Any], tuple[Any, Any]]
@@ -271,5 +271,5 @@ def _alone(core: Core, given: tuple[Any, Any]) -> Callable[[Any], Any]:
 
 
 def _spare(u: Any, xp: Any) -> Any:
-    """Log density of coordinates that belong to nothing."""
+    """Log density of the spare coordinates."""
     return -0.5 * xp.sum(u * u, axis=-1) - 0.5 * u.shape[-1] * np.log(2.0 * np.pi)

@@ -1,4 +1,4 @@
-"""Where jumps between models lead: for each model a mixture of Student t's, drawn from and scored point by point."""
+"""Proposals of jumps between models: for each model a mixture of Student t's, drawn from and evaluated point by point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Shapes(NamedTuple):
-    """What the sampler knows of M models: K components of the proposal of each, and how its kernel moves there.
+    """Tuning for M models: the K components of each model's proposal, and the shape of the kernel's moves in it.
 
     Arrays over models; factors and inverses are (M, K, D, D) for proposals and (M, D, D) for the kernel.
     """

@@ -1,10 +1,10 @@
-"""A model's full conditionals at many points at once: densities, draws, and whether they are what they should be.
+"""A model's full conditionals at many points at once: densities, draws, and a check that they are normalised and of this model.
 
-Two mistakes are classic. A conditional without its constant serves a Gibbs sampler and ruins Chib's method. It is found where
-the block is one number, by comparing the density's mass between two quantiles of the block's own draws with the share of draws
-there, and where it is several unbounded ones, by averaging the ratio of a known density to it. A conditional of another model
-than the one written down (a misprint in a derivation) has the wrong shape: for two values of a block, with the rest held, its
-log ratio must be that of prior x likelihood, whatever its dimension.
+Two mistakes are classic. A conditional without its normalising constant is harmless in a Gibbs sampler and biases Chib's method.
+It is detected where the block is one number, by comparing the density's mass between two quantiles of the block's own draws with
+the share of draws there, and where it is several unbounded ones, by averaging the ratio of a known density to it. A conditional
+of another model than the one written down (a misprint in a derivation) has the wrong shape: for two values of a block, with the
+rest held, its log ratio must be that of prior x likelihood, whatever its dimension.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from zhat.sampling.backend.compiled import JaxBackend, compiled, over_points
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.proposals import Gaussian
 
-# Points of a batch of parameters; one size, so that each of the functions below is compiled once.
+# Points in a batch: one size, so that each of the functions below is compiled once.
 AT_ONCE = 256
 N_DRAWS = 2048
 # Standard errors (of a share of draws) by which the mass may differ from the share; and the rounding of log densities.
@@ -98,12 +98,12 @@ def draws_given(model: Model, conditional: Conditional, params: Params, n: int, 
     return {name: np.asarray(value, dtype=np.float64) for name, value in drawn.items()}
 
 
-# -- are they what they should be? -------------------------------------------------------------------------------
+# -- checks of conditionals --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ConditionalCheck:
-    """What was found of one conditional.
+    """Result of the checks of one conditional.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class ConditionalCheck:
     shape_gap : float
         By how much its log ratios differ from those of prior x likelihood, beyond rounding.
     log_factor : float or None
-        Log of a constant that its density has too much, against its own draws; None where none shows.
+        Log of the factor by which its density exceeds that of its own draws; None where no difference is significant.
     """
 
     block: tuple[str, ...]
@@ -120,7 +120,7 @@ class ConditionalCheck:
 
 
 def check_conditionals(model: Model, position: Array, rng: np.random.Generator, loop: Loop) -> list[ConditionalCheck]:
-    """Look for a wrong shape and for a missing constant of every conditional, at some posterior draws (n, d)."""
+    """Check the shape and the normalising constant of every conditional, at some posterior draws (n, d)."""
     params, _ = constrain_batch(model, position[rng.permutation(len(position))[:32]])
     checks = []
     for conditional in model.conditionals:
@@ -167,7 +167,7 @@ def _missing_factor(model: Model, conditional: Conditional, params: Params, rng:
 def _missing_factor_of_vector(model: Model, conditional: Conditional, params: Params, rng: np.random.Generator) -> float | None:
     """The same for a block of several unbounded numbers: the average of f / density over its draws is one.
 
-    f is a normal somewhat narrower than the draws; where the average's own error cannot be had, nothing is said.
+    f is a normal somewhat narrower than the draws; where the average has no standard error, the result is None.
     """
     sites = [site for site in model.space.sites if site.name in conditional.block]
     size = sum(site.size for site in sites)

@@ -1,7 +1,7 @@
 """Points at which Chib's two methods estimate the posterior density.
 
-The identity log Z = log L + log prior - log posterior density holds at every point. The first point gives the answer; at the
-others it is computed again, and an answer that depends on the point beyond its standard error is not believed.
+The identity log Z = log L + log prior - log posterior density holds at every point. The first point gives the answer; it is
+computed again at the others, and differences beyond the standard error make the result suspect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zhat.sampling.backend.evaluation import unconstrained
 
 
 def central_points(position: Array, rng: np.random.Generator) -> Array:
-    """Four points to check an answer at: mean, median and two draws of these (n, d) posterior draws."""
+    """Four points at which to check an answer: mean, median and two draws of these (n, d) posterior draws."""
     draws = position[rng.choice(len(position), 2, replace=False)]
     return np.stack([position.mean(axis=0), np.median(position, axis=0), *draws])
 

@@ -1,8 +1,8 @@
-"""Independent chains of one tempered posterior, with warm-up, and how well they agree (R-hat, effective draws).
+"""Independent chains of one tempered posterior, with warm-up, and how well they agree (R-hat, effective sample size).
 
-Chains start from the particles of a short tempered run, which come from the prior and so stand in every mode in about its
-share; they are tuned on those particles before any draw is kept, and not afterwards. All chains move together, one compiled
-call at a time.
+Chains start from the particles of a short tempered run, which starts from the prior, so that each mode gets about its
+share of the chains. The kernel is tuned on these particles and during warm-up, and not afterwards. All chains move together, one
+compiled call at a time.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from zhat.sampling.tuning import fit_tuning
 from zhat.seeding import Key
 
 AT_ONCE = 25
-# Particles of the tempered population that finds the chains their starts.
+# Particles of the tempered run from which the chains start.
 N_STARTS = 1000
 
 
 @dataclass(frozen=True)
 class Chains:
-    """Posterior draws in chains, the worst R-hat and the smallest effective number over coordinates and log likelihood."""
+    """Posterior draws in chains, the worst R-hat and the smallest effective sample size over coordinates and log likelihood."""
 
     draws: Draws
     r_hat: float
@@ -64,7 +64,7 @@ class ChainSettings:
 def run_chains(
     model: Model, key: Key, loop: Loop, settings: ChainSettings | None = None, observer: Observer | None = None
 ) -> Chains:
-    """Posterior draws in chains; the `observer` sees the rungs of the tempered population that finds them their starts."""
+    """Posterior draws in chains; the `observer` is called with the rungs of the tempered run from which they start."""
     settings = settings or ChainSettings()
     n_chains, n_warmup, n_draws = settings.n_chains, settings.n_warmup, settings.n_draws
     kernel = chain_kernel(model, settings.kernel)

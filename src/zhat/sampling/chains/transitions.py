@@ -1,12 +1,12 @@
-"""Proposal densities q(x, x') of a Metropolis-Hastings step, learnt from draws and fixed thereafter; drawn from and scored.
+"""Proposal densities q(x, x') of a Metropolis-Hastings step, fitted to draws and fixed thereafter, which can be drawn from and evaluated.
 
-A transition moves some coordinates of an unconstrained vector (a block, or all) and leaves the others. Two families are here:
+A transition moves some coordinates of an unconstrained vector (a block, or all) and leaves the others. There are two families:
 
-* `Independent`: a Student t that does not look at where the block is now, only (linearly) at the other coordinates. For a whole
-  vector it may be a mixture of t's, if draws that were not used in the fit prefer one.
-* `Walk`: Gaussian steps from where the block is, shaped by the draws.
+* `Independent`: a Student t that does not depend on the present value of the block, only (linearly) on the other coordinates. For a
+  whole vector it may be a mixture of t's, if that has the higher likelihood on draws that were not used in the fit.
+* `Walk`: Gaussian random-walk steps, with the covariance of the draws.
 
-Both are settings; `fitted` to draws they become something that can draw and score. NumPy only, so black boxes are served too.
+Both are settings; `fitted` to draws they give a `Transition`. NumPy only, so they serve black boxes too.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Transition(Protocol):
     """A fitted proposal density."""
 
     @property
-    def forgets(self) -> bool:
-        """Whether a proposal is the same wherever the vector is now."""
+    def is_independent(self) -> bool:
+        """Whether proposals are independent of the present vector."""
         ...
 
     def draw(self, rng: np.random.Generator, origin: Array) -> Array:
@@ -44,16 +44,16 @@ class Transition(Protocol):
 
 
 class TransitionFamily(Protocol):
-    """A kind of proposal, before it has seen draws."""
+    """A family of proposals, before it is fitted to draws."""
 
     def fitted(self, position: Array, columns: Columns, rng: np.random.Generator) -> Transition:
-        """The member of the family that these (n, d) draws suggest for these coordinates."""
+        """The member of the family fitted to these (n, d) draws, for these coordinates."""
         ...
 
 
 @dataclass(frozen=True)
 class Independent:
-    """Proposals from a Student t at where the draws are, given the coordinates outside the block."""
+    """Proposals from a Student t fitted to the draws, given the coordinates outside the block."""
 
     degrees_of_freedom: float = HEAVY
 
@@ -103,7 +103,7 @@ class Linear:
     degrees_of_freedom: float
 
     @property
-    def forgets(self) -> bool:
+    def is_independent(self) -> bool:
         """See `Transition`."""
         return not self.regression.any()
 
@@ -135,10 +135,10 @@ class Linear:
 
 @dataclass(frozen=True)
 class Anywhere:
-    """The whole vector from one density, wherever it is now."""
+    """The whole vector from one density, independent of its present value."""
 
     density: Proposal
-    forgets: bool = True
+    is_independent: bool = True
 
     def draw(self, rng: np.random.Generator, origin: Array) -> Array:
         """See `Transition`; in random order, since a mixture draws component by component and rows are read as a series."""
@@ -150,7 +150,7 @@ class Anywhere:
 
 
 def moments(position: Array) -> tuple[Array, Array]:
-    """Mean and covariance of draws, the latter with a floor, so that a coordinate that does not vary can be divided by."""
+    """Mean and covariance of draws, the latter with a floor, so that it is positive also for a coordinate that does not vary."""
     covariance = np.atleast_2d(np.cov(position.T))
     variance = np.diag(covariance)
     floor = max(1e-12 * float(variance.max()), 1e-20)
@@ -158,7 +158,7 @@ def moments(position: Array) -> tuple[Array, Array]:
 
 
 def conditional_moments(covariance: Array, columns: Columns) -> tuple[Array, Array]:
-    """How a normal block's mean follows the other coordinates, (k, d) with zeros for its own, and the covariance left."""
+    """Regression of a normal block on the other coordinates, (k, d) with zeros for its own, and the conditional covariance."""
     d = len(covariance)
     others = np.setdiff1d(np.arange(d), columns)
     regression = np.zeros((len(columns), d))
@@ -172,7 +172,7 @@ def conditional_moments(covariance: Array, columns: Columns) -> tuple[Array, Arr
 
 
 def _best_density(position: Array, degrees_of_freedom: float, rng: np.random.Generator) -> Proposal:
-    """The t or mixture of t's under which draws that were kept back are likeliest."""
+    """The t or mixture of t's with the highest likelihood on draws that were held out of the fit."""
     order = rng.permutation(len(position))
     kept_back, used = position[order[: len(order) // 4]], position[order[len(order) // 4 :]]
     mean, covariance = moments(used)
@@ -182,7 +182,7 @@ def _best_density(position: Array, degrees_of_freedom: float, rng: np.random.Gen
     for n_components in (2, 4, 8):
         try:
             mixture = fitted(used, np.ones(len(used)), n_components, degrees_of_freedom, rng)
-        except BadInput:  # the draws lie in fewer dimensions than there are
+        except BadInput:  # the covariance of the draws is singular
             break
         assert isinstance(mixture, Mixture)
         candidates.append(_narrowed(mixture))

@@ -1,15 +1,15 @@
-"""Draws that you already have: parameters by name, from whatever sampler, as points of a model and as a proposal.
+"""Draws that you already have, from any sampler: parameters by name as points of a model, and a proposal fitted to them.
 
     proposal = proposal_from_draws(model, {"mu": mu, "sigma": sigma})
     evidence(model, Importance(proposal=proposal), seed=1)
 
-A mixture of t's is fitted to the draws, in the unconstrained space, and widened; importance sampling from it then gives the
-evidence, and its weights say how well the mixture fits (Pareto k, effective sample). The draws only shape the proposal: that they
-are correlated, or thinned, or not quite from the posterior, costs efficiency and nothing else. (A harmonic mean over the same
-draws would need nothing more than they are, and is wrong in ways that they do not show.)
+A mixture of t's is fitted to the draws, in the unconstrained space, and widened. Importance sampling from it gives the evidence,
+and the weights show how well the mixture fits (Pareto k, effective sample size). The draws only shape the proposal: if they are
+correlated, thinned or only approximately from the posterior, efficiency suffers, but not validity. (A harmonic mean needs only
+the same draws, but its error may be large and invisible in them.)
 
-*When it lies.* A mode that your sampler never visited is not in the proposal. Prior draws mixed in and a look by particles from
-the prior are there to notice, as for every proposal (`methods.importance`).
+*When it lies.* A mode that your sampler never visited is not in the proposal. The defensive prior draws and
+the coverage check can show it, as for every proposal (`methods.importance`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zhat.sampling.backend.evaluation import unconstrained
 from zhat.sampling.importance.proposals import Mixture, Proposal, fitted
 from zhat.seeding import Key
 
-# Draws that a fit can use; more only take time.
+# Draws used by a fit; beyond this a fit takes longer and gains nothing.
 ENOUGH = 20_000
 # Share of the proposal that is one t for all draws.
 WHOLE = 0.25

@@ -1,31 +1,29 @@
-"""Modes of the posterior: many starts, damped Newton steps, curvature (Tierney & Kadane 1986 use; Nocedal & Wright 2006).
+"""Modes of the posterior, by damped Newton steps from many starts (Nocedal & Wright 2006); see `importance.curvature`.
 
 All starts are optimised together. A step solves (|H| + damping) step = gradient, with |H| the Hessian of the negative log
-posterior, its eigenvalues made positive, so that it moves away from saddles; the damping grows when a step does not
-rise and falls when it does. With `damping=False` it is the plain Newton scheme of Friel & Wyse (2012) with its step size.
+posterior with its eigenvalues replaced by their absolute values, so that steps move away from saddle points. The damping grows
+when a step does not raise the density and falls when it does. With `damping=False` it is the plain Newton scheme of Friel & Wyse
+(2012) with its step size.
 
 The density is that of the *unconstrained* vector, so a parameter at the edge of its support has its mode at infinity:
-such a search does not converge, and says so. A search that is stopped by a wall of zero likelihood keeps a gradient
-that it cannot follow, and says so too.
+such a search does not converge, and its `Mode` has `converged` False. So has a search that ends at a boundary of zero
+likelihood, where the gradient is not zero.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws
-from zhat.sampling.backend.compiled import JaxBackend, compiled, over_points
-from zhat.sampling.backend.evaluation import log_densities, screened
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.curvature import curvature, definite, scaled
 from zhat.seeding import Key
 
-# Starts in one compiled call: those that have converged must not wait for slow ones.
+# Starts in one compiled call: few enough that converged searches do not wait for slow ones.
 AT_ONCE = 64
 # Starts that end closer than this, in standard deviations, are at one mode.
 SAME = 0.1
@@ -33,7 +31,7 @@ SAME = 0.1
 
 @dataclass(frozen=True)
 class Search:
-    """How to look for modes."""
+    """Settings of a search for modes."""
 
     n_starts: int
     tolerance: float = 1e-8
@@ -56,18 +54,18 @@ class Mode:
     @property
     def is_definite(self) -> bool:
         """Whether the curvature is that of a peak, and can be inverted without losing all digits."""
-        return bool(_definite(self.precision[None])[0])
+        return bool(definite(self.precision[None])[0])
 
     @property
     def is_usable(self) -> bool:
-        """Whether a Gaussian can be put here."""
+        """Whether a Gaussian can be centred here."""
         return self.converged and self.is_definite
 
     @property
     def covariance(self) -> Array:
         """Inverse of the negative Hessian."""
-        (scaled,), (width,) = _scaled(self.precision[None])
-        inverse = np.linalg.inv(scaled)
+        (in_widths,), (width,) = scaled(self.precision[None])
+        inverse = np.linalg.inv(in_widths)
         return 0.5 * (inverse + inverse.T) * np.outer(width, width)
 
     @property
@@ -97,23 +95,23 @@ class Modes:
 
     @property
     def usable(self) -> tuple[Mode, ...]:
-        """Modes at which a Gaussian can be put."""
+        """Modes at which a Gaussian can be centred."""
         return tuple(mode for mode in self.modes if mode.is_usable)
 
 
 def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search) -> Modes:
-    """Optimise from the best of these draws and from some at random; keep the distinct ends."""
+    """Optimise from the draws of highest density and from some at random; keep the distinct modes."""
     position = _starts(draws, search.n_starts, key)
     position, value, gradient, precision = _optimise(model, position, search, loop)
     step = _newton_step(gradient, precision, np.zeros(len(position)))
     decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
-    # Rounding of the log likelihood itself limits how flat the top can be seen to be.
+    # Rounding of the log likelihood limits how small a decrement can be resolved.
     tolerance = np.maximum(search.tolerance, 1e-12 * np.abs(np.where(np.isfinite(value), value, 0.0)))
     if model.is_black_box:
         tolerance = np.maximum(tolerance, 1e-4)
     converged = np.isfinite(value) & (decrement <= tolerance)
     if not model.is_black_box:
-        # One more step, from derivatives alone: which of many starts ends a rounding higher must not show in the digits.
+        # A last Newton step, so that the digits do not depend on which of many starts ended a rounding error higher.
         position = np.where(converged[:, None], position + step, position)
     modes = [
         Mode(position[k], float(value[k]), precision[k], float(decrement[k]), bool(converged[k]), hits)
@@ -124,12 +122,14 @@ def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search)
 
 
 def _distinct(position: Array, value: Array, precision: Array, converged: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The highest start of each place where some ended, and how many did: a tenth of a standard deviation is one place."""
-    usable = converged & _definite(precision)
-    found = []
-    # One example of failure is enough.
+    """For each distinct end, the search that reached the highest density there, and how many searches ended there.
+
+    Ends nearer than `SAME` standard deviations are one. All searches that failed count as one end.
+    """
+    usable = converged & definite(precision)
+    ends = []
     if len(failed := np.flatnonzero(~usable)):
-        found.append((int(failed[np.argsort(-value[failed])[0]]), len(failed)))
+        ends.append((int(failed[np.argsort(-value[failed])[0]]), len(failed)))
     left = np.flatnonzero(usable)
     left = left[np.argsort(-value[left])]
     while len(left):
@@ -138,13 +138,13 @@ def _distinct(position: Array, value: Array, precision: Array, converged: NDArra
         from_other = np.einsum("ki,kij,kj->k", gap, precision[left], gap)
         here = np.minimum(from_first, from_other) < SAME**2
         here[0] = True
-        found.append((int(left[0]), int(here.sum())))
+        ends.append((int(left[0]), int(here.sum())))
         left = left[~here]
-    return found
+    return ends
 
 
 def different(modes: tuple[Mode, ...], apart: float = SAME) -> tuple[Mode, ...]:
-    """The same modes without those that are not so many standard deviations apart from a more massive one; most massive first."""
+    """Modes at least `apart` standard deviations from every more massive one, most massive first."""
     kept: list[Mode] = []
     for mode in sorted(modes, key=lambda mode: -mode.log_mass):
         if all(min(mode.distance(old), old.distance(mode)) >= apart for old in kept):
@@ -155,29 +155,16 @@ def different(modes: tuple[Mode, ...], apart: float = SAME) -> tuple[Mode, ...]:
 def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Mode, ...]:
     """The log posterior and its curvature at given points, without optimising from there.
 
-    `widths` are the coordinates' own, for the differences of a black box.
+    `widths` are the scales of the coordinates, from which a black box takes the steps of its differences.
     """
-    value, gradient, precision = _curvature(model, position, np.broadcast_to(widths, position.shape), len(position), loop)
+    value, gradient, precision = curvature(model, position, np.broadcast_to(widths, position.shape), len(position), loop)
     step = _newton_step(gradient, precision, np.zeros(len(position)))
     decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
     return tuple(Mode(position[k], float(value[k]), precision[k], float(decrement[k]), True) for k in range(len(position)))
 
 
-def _scaled(precision: Array) -> tuple[Array, Array]:
-    """Precisions in units of each coordinate's own width, and these widths: units must not matter."""
-    width = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", precision)), 1e-300))
-    return precision * width[:, :, None] * width[:, None, :], width
-
-
-def _definite(precision: Array) -> NDArray[np.bool_]:
-    """Which curvatures are those of a peak, and can be inverted without losing all digits."""
-    finite = np.asarray(np.isfinite(precision).all(axis=(1, 2)))
-    values = np.linalg.eigvalsh(_scaled(np.where(finite[:, None, None], precision, np.eye(precision.shape[1])))[0])
-    return np.asarray(finite & (values[:, 0] > 0) & (values[:, -1] < 1e12 * values[:, 0]))
-
-
 def _starts(draws: Draws, n: int, key: Key) -> Array:
-    """Half the starts at the highest density, half anywhere the likelihood is not zero."""
+    """Half of the starts are the draws of highest density, half are random draws of positive likelihood."""
     density = draws.log_likelihood + draws.log_prior
     alive = np.flatnonzero(np.isfinite(density) & np.isfinite(draws.position).all(axis=1))
     best = alive[np.argsort(-density[alive])][: (n + 1) // 2]
@@ -189,7 +176,7 @@ def _starts(draws: Draws, n: int, key: Key) -> Array:
 def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
     widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
     at_once = min(len(position), AT_ONCE)
-    value, gradient, precision = _curvature(model, position, widths, at_once, loop)
+    value, gradient, precision = curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active: NDArray[np.bool_] = np.isfinite(value)
     for iteration in range(search.max_iterations):
@@ -205,7 +192,7 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
         if not len(rows):
             break
         trial = position[rows] + step
-        new = _curvature(model, trial, widths[rows], at_once, loop, must_be_number=False)
+        new = curvature(model, trial, widths[rows], at_once, loop, must_be_number=False)
         rises = _rises(new[0], value[rows], search.damping)
         better = rows[rises]
         position[better], value[better] = trial[rises], new[0][rises]
@@ -222,7 +209,7 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
 
 
 def _rises(new: Array, old: Array, must_rise: bool) -> NDArray[np.bool_]:
-    """Which steps to take: those that rise, or with plain Newton all that end somewhere possible."""
+    """Which steps to accept: those that raise the density; with plain Newton, all that end at positive density."""
     return np.asarray(np.isfinite(new) & (new >= old) if must_rise else np.isfinite(new))
 
 
@@ -232,75 +219,9 @@ def _newton_step(gradient: Array, precision: Array, damping: Array) -> Array:
         finite = np.asarray(np.isfinite(precision).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1))
         safe = np.where(finite[:, None, None], precision, np.eye(gradient.shape[1]))
         width = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", safe)), 1e-12))
-        scaled = safe * width[:, :, None] * width[:, None, :]
-        values, vectors = np.linalg.eigh(scaled)
+        in_widths = safe * width[:, :, None] * width[:, None, :]
+        values, vectors = np.linalg.eigh(in_widths)
         values = np.maximum(np.abs(values), 1e-10 * np.abs(values).max(axis=1, keepdims=True)) + damping[:, None]
         inner = np.einsum("kij,ki->kj", vectors, gradient * width) / values
         step = np.einsum("kij,kj->ki", vectors, inner) * width
     return np.where(finite[:, None], step, 0.0)
-
-
-def _curvature(
-    model: Model, position: Array, widths: Array, at_once: int, loop: Loop, must_be_number: bool = True
-) -> tuple[Array, Array, Array]:
-    """Log posterior, its gradient and negative Hessian at several points.
-
-    Always `at_once` points go through, the first one repeated: starts that drop out must not mean another compilation.
-    """
-    if model.is_black_box:
-        return _by_differences(model, position, 0.03 * widths, loop)
-    if len(position) > at_once:
-        rows = [slice(i, i + at_once) for i in range(0, len(position), at_once)]
-        parts = [_curvature(model, position[some], widths[some], at_once, loop, must_be_number) for some in rows]
-        value, gradient, precision = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return value, gradient, precision
-    n, d = position.shape
-    padded = np.concatenate([position, np.broadcast_to(position[:1], (at_once - n, d))])
-
-    value, gradient, precision = (np.array(part)[:n] for part in compiled(model, "curvature", _derivatives, padded))
-    loop.count(n_gradient=n, n_hessian=n)
-    # A step may end where the model is no number: that step is refused, and nothing more is known from it.
-    value = screened(model, position, np.where(np.isnan(value) & (not must_be_number), -np.inf, value), loop)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return value, gradient, 0.5 * (precision + np.swapaxes(precision, 1, 2))
-
-
-def _derivatives(backend: JaxBackend, points: Any) -> Any:
-    """Log posterior, gradient and negative Hessian by automatic differentiation."""
-
-    def density(u: Any) -> Any:
-        log_prior, log_likelihood = backend.core.log_densities(u, backend.data, backend.hyper)
-        return log_prior + log_likelihood
-
-    def slope(u: Any) -> Any:
-        value, gradient = jax.value_and_grad(density)(u)
-        return gradient, (value, gradient)
-
-    def all_three(u: Any) -> Any:
-        hessian, (value, gradient) = jax.jacfwd(slope, has_aux=True)(u)
-        return value, gradient, -hessian
-
-    return over_points(all_three, points, max(1, backend.block // max(points.shape[1], 1)))
-
-
-def _by_differences(model: Model, position: Array, steps: Array, loop: Loop) -> tuple[Array, Array, Array]:
-    """The same for a black box, by central differences: 1 + d (d + 1) points a start, all in one batch."""
-    n, d = position.shape
-    unit = np.eye(d)
-    pairs = [(i, j) for i in range(d) for j in range(i)]
-    offsets = np.concatenate(
-        [np.zeros((1, d)), unit, -unit] + [np.array([unit[i] + unit[j], -unit[i] - unit[j]]) for i, j in pairs]
-    )
-    points = position[:, None, :] + offsets[None] * steps[:, None, :]
-    log_prior, log_likelihood = log_densities(model, points.reshape(-1, d), loop)
-    f = (log_prior + log_likelihood).reshape(n, -1)
-    with np.errstate(invalid="ignore"):
-        centre, plus, minus = f[:, 0], f[:, 1 : d + 1], f[:, d + 1 : 2 * d + 1]
-        gradient = (plus - minus) / (2 * steps)
-        hessian = np.zeros((n, d, d))
-        hessian[:, range(d), range(d)] = (plus + minus - 2 * centre[:, None]) / steps**2
-        for k, (i, j) in enumerate(pairs):
-            both = f[:, 2 * d + 1 + 2 * k] + f[:, 2 * d + 2 + 2 * k]
-            mixed = both - plus[:, i] - minus[:, i] - plus[:, j] - minus[:, j] + 2 * centre
-            hessian[:, i, j] = hessian[:, j, i] = mixed / (2 * steps[:, i] * steps[:, j])
-    return centre, gradient, -hessian

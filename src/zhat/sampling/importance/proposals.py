@@ -1,4 +1,4 @@
-"""Densities that can draw and score: what importance sampling proposes from.
+"""Proposal densities for importance sampling, which can be drawn from and evaluated.
 
 Frozen NumPy objects; randomness is an argument. All are densities of the unconstrained vector.
 """
@@ -18,7 +18,7 @@ from zhat.sampling.importance.modes import Mode
 
 
 class Proposal(Protocol):
-    """Something to draw from whose density is known, constant included."""
+    """A distribution that can be drawn from and whose normalised density is known."""
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """n points, shape (n, d)."""
@@ -54,7 +54,7 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class StudentT:
-    """A multivariate t: the Gaussian's shape with tails that the posterior's cannot outrun (Geweke 1989)."""
+    """A multivariate t: the shape of a Gaussian, with tails heavier than most posteriors' (Geweke 1989)."""
 
     mean: Array
     scale: Array
@@ -84,7 +84,7 @@ class StudentT:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Several proposals in given shares; draws are stratified, which only lowers the variance."""
+    """Several proposals in given shares; draws are stratified over them, which lowers the variance."""
 
     components: tuple[Proposal, ...]
     shares: tuple[float, ...]
@@ -162,7 +162,7 @@ def fitted(position: Array, weights: Array, n_components: int, degrees_of_freedo
             centred = position - means[k]
             scatter = (centred * pull[:, None]).T @ centred / max(part[k].sum(), 1e-300)
             covariances[k] = 0.95 * 0.5 * (scatter + scatter.T) + 0.05 * overall / n_components
-    # A proposal must be wider than its target: what is fitted to draws is as narrow as they are.
+    # A proposal must be wider than its target, and a fit to draws is as narrow as the draws.
     parts = tuple(StudentT(m, WIDEN * c, nu) for m, c in zip(means, covariances, strict=True))
     return parts[0] if n_components == 1 else Mixture(parts, tuple(float(s) for s in sizes))
 

@@ -2,7 +2,7 @@
 
 The weight of a draw is prior x likelihood / proposal. With a share `defensive` of the draws taken from the prior and
 counted in the proposal's density, no weight can exceed likelihood / share (Hesterberg 1995, Owen & Zhou 2000): a mode that
-the proposal does not know, but the prior reaches, then shows as a few huge weights instead of not at all.
+the proposal misses, but the prior covers, then shows as a few very large weights.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def weighted_draws(model: Model, proposal: Proposal, n: int, key: Key, loop: Loo
 
 def defended(proposal: Proposal, position: Array, log_prior: Array, share: float) -> Array:
     """Log density of the proposal with a share of prior draws mixed in."""
-    # Prior draws may be infinitely far in the unconstrained space (a scale that underflows): no proposal reaches there.
+    # A prior draw may be at infinity in the unconstrained space (a scale that underflows), where the proposal density is zero.
     reachable = np.isfinite(position).all(axis=1)
     log_proposal = np.full(len(position), -np.inf)
     log_proposal[reachable] = proposal.log_density(position[reachable])

@@ -1,8 +1,8 @@
 """The kernel contract: `init` a batch of states, `step` it with noise drawn beforehand.
 
 A kernel is a frozen, hashable object. Its noise is drawn in bulk by `noise` (NumPy), so that a step is pure arithmetic: the same
-lines run compiled or in NumPy (`sampling.backend`). What the kernel leaves invariant (`sampling.target`) and what is tuned (a
-location, a shape, a scale) are arguments, so that neither a new rung nor retuning compiles anything.
+lines run compiled or in NumPy (`sampling.backend`). The target that the kernel leaves invariant (`sampling.target`) and its
+tuning (location, shape, scale) are arguments, so that neither a new rung nor retuning compiles anything.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from zhat.sampling.tuning import Scale, Tuning
 
 
 class Info(NamedTuple):
-    """What a step did: per point, the probability of acceptance, and moves accepted for each point proposed (1 or 0 where one is
-    proposed a move); evaluations; likelihoods NaN or +inf.
+    """What a step did: per point, the probability of acceptance, and the accepted share of its proposals (1 or 0 where a move makes
+    one proposal); numbers of evaluations, and of likelihoods NaN or +inf.
 
     Samplers of tempered targets tune on the former, nested sampling on the latter.
     """
@@ -38,7 +38,7 @@ class Kernel(Protocol):
     """A Markov kernel that leaves a target invariant, for points in the unconstrained space.
 
     `needs_gradient` and `needs_tuning` say what it needs beyond the likelihood. With `moves_parameters` its steps take and give
-    the parameters themselves instead of the vector, and read no prior; the caller translates once before and once after.
+    the parameters themselves instead of the vector, and read no prior; the caller transforms once before and once after.
     """
 
     needs_gradient: ClassVar[bool]
@@ -76,7 +76,7 @@ class PacedKernel(Protocol):
 
 
 class TunedKernel(NamedTuple):
-    """A kernel with its target and what shapes its moves: all that moves points."""
+    """A kernel with its target and its tuning."""
 
     kernel: Kernel
     target: Target
@@ -88,13 +88,13 @@ class TunedKernel(NamedTuple):
 
 
 def screen(xp: Any, position: Any, log_likelihood: Any) -> tuple[Any, Any, Any]:
-    """The log likelihood with NaN and +inf made impossible, how many there were, and where the last one was.
+    """The log likelihood with NaN and +inf replaced by -inf, their number, and the position of the last one.
 
-    Compiled code cannot raise, so such a point is rejected and reported; the host then raises (or counts, for `zero_where_nan`).
-    `position` may be a dictionary of parameters.
+    Compiled code cannot raise, so such a point is rejected and reported; the caller then raises (or counts, for
+    `zero_where_nan`). `position` may be a dictionary of parameters.
     """
     bad = xp.isnan(log_likelihood) | (log_likelihood == xp.inf)
-    # A maximum of floats is what compilers do fast; an argmax took a third of a Gibbs sweep.
+    # A maximum of floats compiles to fast code; an argmax took a third of a Gibbs sweep.
     last = xp.max(xp.where(bad, xp.arange(bad.shape[0], dtype=float), 0.0)).astype(int)
     where = jax.tree.map(lambda part: part[last], position)
     return xp.where(bad, -xp.inf, log_likelihood), xp.sum(bad), where

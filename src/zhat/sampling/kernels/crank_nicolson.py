@@ -1,4 +1,4 @@
-"""Preconditioned Crank-Nicolson moves in a Student t frame: independence where that works, small steps where not.
+"""Preconditioned Crank-Nicolson moves in a Student t frame: nearly independent proposals where these are accepted, small steps elsewhere.
 
 In coordinates z whitened by the draws' mean and covariance, with s drawn from its law given z under a multivariate t
 (a gamma), the proposal
@@ -6,21 +6,21 @@ In coordinates z whitened by the draws' mean and covariance, with s drawn from i
     z' = sqrt(1 - r^2) z + r xi / sqrt(s),      xi ~ N(0, I)
 
 leaves that t invariant for every r in (0, 1], so only the target's departure from it is left for the Metropolis
-ratio: pi(z') t(z) / (pi(z) t(z')). At r = 1 it forgets z; as r falls it becomes a random walk that knows the scale of
-where it is. For a target near to its fitted t, acceptance hardly falls with dimension. One density and no gradient a
+ratio: pi(z') t(z) / (pi(z) t(z')). At r = 1 it is independent of z; as r falls it becomes a random walk scaled to
+the local radius. For a target close to its fitted t, acceptance hardly falls with dimension. One density and no gradient a
 move. The t frame, rather than a Gaussian one, keeps points in the tails moving (Kamatani 2018 for the heavy-tailed
 version; Cotter et al. 2013 for the Gaussian one; Grumitt et al. 2024 use it within sequential Monte Carlo).
 
 *Within a likelihood threshold* (nested sampling). A region that is nearly an ellipsoid, or a prior that is nearly normal, differs
 little from the t that is fitted to its points, and steps may be long however many the dimensions. The t must not have lighter
-tails than the prior: with twenty degrees of freedom points stuck far out (on S5, where the likelihood rises toward a bound), which
-the insertion ranks showed.
+tails than the prior: with twenty degrees of freedom points far out were hardly ever moved (on S5, where the likelihood rises
+toward a bound), and the insertion ranks were not uniform.
 
 *Turns.* In many dimensions d nearly all of such a region lies within a d-th of its radius from its boundary. Fresh noise changes
-the radius, so that its share must be about one in the root of d, and points forget only in d moves and more. So above
+the radius, so that its share r must be about d^(-1/2), and the autocorrelation time is of the order of d moves. So above
 `turns_above` dimensions three of four moves are turns: by a fixed angle toward a direction drawn at random, in the frame, where
-the radius stays. There and back are equally likely, so that the target alone decides. How far they go is limited by how round the
-region is in the frame. Every fourth move is as before, for the radius.
+the radius stays. The proposal is symmetric, so that the acceptance depends on the target alone. How far they go is limited by how
+round the region is in the frame. Every fourth move is as before, for the radius.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from zhat.sampling.state import State
 from zhat.sampling.tuning import FRAME_DEGREES, Scale, Tuning
 
 # Turns are tuned to an acceptance and begin at an angle (its sine) of their own. Measured in a hundred dimensions: fewer turns,
-# shorter or longer ones, or angles drawn by lot forget more slowly; without any it takes two and a half times as many moves.
+# shorter or longer ones, or random angles decorrelate more slowly; without turns it takes two and a half times as many moves.
 TURN_ACCEPTANCE, FIRST_TURN = 0.3, 0.5
 
 
@@ -86,7 +86,7 @@ class CrankNicolson:
         return np.array([first, FIRST_TURN]) if self._has_turns(n_dimensions) else first
 
     def next_scale(self, scale: Any, acceptance: Any) -> Scale:
-        """Toward the goal acceptances; a scale is the share of what is fresh and stays below one."""
+        """Toward the goal acceptances; a scale is the share of fresh noise and stays below one."""
         if np.ndim(scale) == 0:
             return min(toward(scale, acceptance, self.acceptance), 0.999)
         turns = self.turns(len(acceptance))

@@ -1,8 +1,8 @@
 """Gibbs sweeps from a model's own tempered full conditionals (Geman & Geman 1984).
 
 Each block is drawn as a function of standard noise, so a sweep is a few lines of arithmetic per block and its noise is
-drawn in bulk. Nothing is rejected and nothing is tuned. Conditionals speak of parameters, so sweeps go from parameters to
-parameters: through the unconstrained vector and back each would cost as much again.
+drawn in bulk. Nothing is rejected and nothing is tuned. Conditionals are functions of the parameters, so sweeps
+act on these; transforming to the unconstrained vector and back would double their cost.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Gibbs:
         return state
 
     def draw(self, backend: Backend, params: dict[str, Any], noise: dict[str, Any], beta: Any) -> dict[str, Any]:
-        """A batch of points after one sweep, block after block; conditionals are JAX functions, so is this."""
+        """A batch of points after one sweep, block after block; like the conditionals a JAX function."""
         assert isinstance(backend, JaxBackend)
         data, hyper = backend.data, backend.hyper
 
@@ -100,10 +100,10 @@ class Gibbs:
         return jnp.where(jax.vmap(inside)(params), over_points(value, params, backend.block), -jnp.inf)
 
     def step(self, backend: Any, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
-        """A sweep, and the log likelihoods after it, screened for what is not a number."""
+        """A sweep, and the log likelihoods after it, screened for NaN and +inf."""
         params = self.draw(backend, state.position, noise, target.beta)
         log_likelihood = self.values(backend, params)
-        # To search for the place of a NaN only where there is one takes a tenth off a sweep.
+        # Locating a NaN only where there is one saves a tenth of a sweep.
         first = jax.tree.map(lambda part: part[0], params)
         log_likelihood, n_bad, bad = jax.lax.cond(
             jnp.all(log_likelihood < jnp.inf),
@@ -115,5 +115,5 @@ class Gibbs:
 
 
 def _as(old: Any, new: Any) -> Any:
-    """A drawn value in the type and shape of the one that it replaces, as a compiled loop wants it."""
+    """A drawn value in the type and shape of the one that it replaces, as a compiled loop requires."""
     return jnp.reshape(jnp.asarray(new, old.dtype), old.shape)

@@ -1,8 +1,8 @@
-"""Hamiltonian Monte Carlo in whitened coordinates, all points leaping together (Neal 2011).
+"""Hamiltonian Monte Carlo in whitened coordinates, all points in one batch (Neal 2011).
 
 The draws' covariance is the inverse mass matrix, so a trajectory of length about pi / 2 turns a Gaussian target into
-a fresh draw whatever its correlations. The number of leaps follows from the tuned step size, and every point jitters
-its own step, which breaks the periodicity that makes some trajectories return to where they began.
+a fresh draw whatever its correlations. The number of leapfrog steps follows from the tuned step size, and every point jitters
+its own step, which breaks the periodicity by which some trajectories would return to their start.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class HMC:
         }
 
     def init(self, backend: Backend, state: State, target: Any) -> State:
-        """The gradient of the target where the points stand."""
+        """Evaluate the gradient of the target at the points."""
         return state._replace(gradient=backend.gradient(state.position, target).gradient)
 
     def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
@@ -66,7 +66,7 @@ class HMC:
         def kick(p: Any, gradient: Any, share: float) -> Any:
             return p + share * size * tuning.pull(gradient)
 
-        def leap(carry: Any) -> Any:  # two half kicks meet in one full one; the last is taken back by half below
+        def leap(carry: Any) -> Any:  # two half steps of the momentum are one full step; half of the last is undone below
             here, p = carry
             there = backend.gradient(here.position + size * tuning.shape(p), target)
             return there, kick(p, there.gradient, 1.0)

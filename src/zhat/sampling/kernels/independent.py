@@ -1,7 +1,7 @@
-"""Independence Metropolis: propose from a Student t fitted to the present draws, wherever the point is now.
+"""Independence Metropolis: propose from a Student t fitted to the present draws, independent of the current point.
 
-When the fit is good, one accepted move forgets everything; when it is not, points in the target's tail stay where
-they are for long. `CrankNicolson` is this kernel with proposals that may stay near the point.
+When the fit is good, an accepted move is an independent draw; when it is not, points in the target's tail stay in
+place for many moves. `CrankNicolson` is this kernel with proposals that may stay near the point.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Independent:
         return scale
 
     def noise(self, rng: np.random.Generator, n_moves: int, n: int, model: Model, target: Any) -> dict[str, Any]:
-        """Standard t draws, ready made, and acceptance uniforms."""
+        """Standard t draws and acceptance uniforms."""
         d = model.n_dimensions
         nu = self.degrees_of_freedom
         stretch = np.sqrt(0.5 * nu / rng.standard_gamma(0.5 * nu, (n_moves, n, 1)))

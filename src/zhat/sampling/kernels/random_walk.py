@@ -1,7 +1,7 @@
 """Random-walk Metropolis, shaped by the covariance of the present draws (Roberts, Gelman & Gilks 1997).
 
-Needs nothing but the density. Its steps shrink like d^(-1/2), so it takes of the order of d moves to forget where it
-was: the kernel of last resort, and the one that never surprises.
+Needs nothing but the density. Its steps shrink like d^(-1/2), so its autocorrelation time is of the
+order of d moves: the most robust kernel, and the slowest in many dimensions.
 """
 
 from __future__ import annotations

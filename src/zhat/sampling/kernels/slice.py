@@ -1,12 +1,12 @@
-"""Slice moves along random directions (Neal 2003): no acceptance rate, hardly anything to tune.
+"""Slice moves along random directions (Neal 2003), without an acceptance rate and with little to tune.
 
 Each point draws a height under its own density and a direction shaped by the draws' covariance, steps out until the
-interval leaves the slice, then shrinks it toward itself until a point inside is found. Costs a handful of densities a
-move, and adapts its step to where it is: the kernel for funnels and for likelihoods with hard walls.
+interval leaves the slice, then shrinks it toward itself until a point inside is found. Costs a few density
+evaluations a move, and adapts the step to the local scale: suited to funnels and to likelihoods with sharp boundaries.
 
-Moves take different numbers of evaluations. So that no point waits for the slowest at every move, each goes on to its own next
-move, and only the last move of a call is waited for. (Ending the call earlier would favour places from which it is hard to get
-away.)
+Moves take different numbers of evaluations. So that no point waits for the slowest at every move, each continues with its next
+move, and the points are synchronised only at the end of a call. (Ending the call earlier would favour positions at which moves
+take many evaluations.)
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Slice:
     Attributes
     ----------
     max_out : int
-        The interval is at most so many times its first width. 1 is without stepping out: then the width is tuned instead. Within a
-        likelihood threshold (nested sampling) stepping out takes 1.5 to 3.4 times the likelihoods (E2, S2, shells).
+        The interval is at most so many times its first width. 1 is without stepping out: then the width is tuned instead. Within
+        a likelihood threshold (nested sampling) stepping out takes 1.5 to 3.4 times the likelihoods (E2, S2, shells).
     max_shrink : int
-        Points tried in an interval before the point stays where it is: by then the interval is a speck.
+        Points tried in an interval before the point stays where it is: by then the interval is very short.
     """
 
     max_out: int = 8
@@ -62,7 +62,7 @@ class Slice:
     def next_scale(self, scale: float, acceptance: float) -> float:
         """Without stepping out toward the width at which the goal share of tried points is in the slice; else it stays.
 
-        Stepping out and shrinking forgive a wrong width.
+        With stepping out and shrinkage a wrong width costs little.
         """
         return toward(scale, acceptance, INSIDE) if self.max_out == 1 else scale
 
@@ -90,7 +90,7 @@ class Slice:
         return states.take(0), info._replace(acceptance=info.acceptance[0], accepted=info.accepted[0])
 
     def steps(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
-        """Several moves of every point, each at its own pace."""
+        """Several moves of every point, not synchronised between points."""
         xp = backend.xp
         m, n = noise["place"].shape
         rows = xp.arange(n)
@@ -118,7 +118,7 @@ class Slice:
             at = interval.place(inside, xp)
             position = here.position + at[:, None] * lines[now, rows]
             log_prior, log_likelihood = backend.density(position, active)
-            # Points that have made all their moves are evaluated to no purpose: what comes out is not theirs.
+            # Points that have made all their moves are evaluated too; the result is discarded.
             log_likelihood, n_bad, bad = screen(xp, position, xp.where(active, log_likelihood, -xp.inf))
             there = State(position=position, log_prior=log_prior, log_likelihood=log_likelihood)
             log_density = target.log_density(there, xp)

@@ -20,8 +20,8 @@ from zhat.sampling.state import State
 class Rate(NamedTuple):
     """The mean of a rate over some moves, and that of each move.
 
-    The mean is summed by compiled code: a scale that differs in its last digit would lead Hamiltonian trajectories on a rough target
-    elsewhere.
+    The mean is summed by compiled code: on a rough target Hamiltonian trajectories diverge if the scale differs in
+    its last digit.
     """
 
     mean: float
@@ -35,7 +35,7 @@ class Rate(NamedTuple):
 class Swept(NamedTuple):
     """States after each of m moves of n points (leading axes m, n), and how the moves went.
 
-    `acceptance` is the mean probability of acceptance, `accepted` the mean of the moves accepted for each point proposed.
+    `acceptance` is the mean probability of acceptance, `accepted` the accepted share of all proposals.
     """
 
     states: State
@@ -44,12 +44,12 @@ class Swept(NamedTuple):
 
     @property
     def last(self) -> State:
-        """Where the points stand now."""
+        """The last states."""
         return self.states.take(-1)
 
     @property
     def n_moves(self) -> int:
-        """How often every point moved."""
+        """The number of moves of every point."""
         return len(self.states.log_likelihood)
 
     def first(self, n_moves: int) -> Swept:
@@ -68,15 +68,15 @@ def sweep(
 ) -> Swept:
     """Move every point `n_moves` times and keep every state.
 
-    Compiled once for a model, a kernel, a kind of target and a number of moves and of points; all else is an argument. Sweeps that
-    read no prior can do without its values, which would take as long as the sweeps: without `priors` their `log_prior` is None.
+    Compiled once for a model, a kernel, a kind of target and a number of moves and of points; all else is an argument. For
+    sweeps that read no prior its evaluation would take as long as the sweeps: without `priors` their `log_prior` is None.
     """
     kernel = moving.kernel
     priors = priors or not kernel.moves_parameters
     noise = kernel.noise(rng, n_moves, len(start.log_likelihood), model, moving.target)
     log_prior, tuning = start.log_prior, moving.tuning
     if kernel.moves_parameters:
-        log_prior, tuning = None, None  # every array that is handed over costs its time, read or not
+        log_prior, tuning = None, None  # every array argument takes time, even if it is not read
     elif log_prior is None:
         log_prior = log_prior_at(model, start.position)
     state = State(position=start.position, log_prior=log_prior, log_likelihood=start.log_likelihood)
@@ -125,7 +125,7 @@ def _moves(backend: Backend, kernel: Kernel, priors: bool, state: State, noise: 
         n_likelihood, n_gradient, n_bad, bad = info[2:]
     else:
         states, acceptance, accepted, n_likelihood, n_gradient, n_bad, bad = backend.scan(one, state, noise)[1]
-    # Summed here and in one array: on the host, between compiled calls, every small thing takes as long as a dozen likelihoods.
+    # Summed here and returned in one array: a small operation between compiled calls takes as long as a dozen likelihoods.
     sums = [1.0 * xp.sum(number) for number in (n_likelihood, n_gradient, n_bad)]
     counted = xp.concatenate([xp.stack([xp.mean(acceptance), xp.mean(accepted), *sums]), acceptance, accepted])
     return states, counted, (n_bad, bad)

@@ -1,17 +1,17 @@
 """Draws from the prior where the likelihood exceeds a threshold: what nested sampling needs for every batch of dead points.
 
-Two ways to get them, each a frozen object:
+There are two ways, each a frozen object:
 
-* `FromPrior`: draw from the prior and keep what is above. Exact and independent, and hopeless once little mass is left.
+* `FromPrior`: draw from the prior and keep the points above. Exact and independent, but infeasible once little prior mass is left.
 * `MarkovReplacement`: any kernel (`sampling.kernels`) moves copies of survivors under the target `AboveLikelihood`.
 
-*Markov replacement.* Each new point starts at a survivor, which is distributed as it should be already, and moves until the new
-points have forgotten where they began (`sampling.mixing`): until the correlation between start and present, of the rank of the
-likelihood and of every coordinate, is below a limit. Moves are shaped by the covariance of the survivors. The survivors stand in
-`N_BLOCKS` blocks, and the points that start in one block are shaped by the *others*: a kernel shaped by the points that it moves is
-not invariant for them. Nor is one shaped by their relatives, which are where they are: a block is a stretch of survivors in the
-order of descent (`nested.run`), so that families are shaped by others. (With blocks drawn by lot two modes in forty dimensions
-came out 0.9 nats too high, in every run: points had forgotten where they began but for the mode.)
+*Markov replacement.* Each new point starts at a survivor, which already has the right distribution, and moves until the new
+points are hardly correlated with their starts (`sampling.mixing`): until the correlation between start and present, of the rank
+of the likelihood and of every coordinate, is below a limit. Moves are shaped by the covariance of the survivors. The survivors
+form `N_BLOCKS` blocks, and moves that start in one block are shaped by the *other* blocks: a kernel shaped by the points that it
+moves does not leave their distribution invariant. Nor does one shaped by their relatives, which are in the same place. So a block
+is a consecutive part of the survivors in the order of descent (`nested.run`), and relatives are in one block. (With random blocks
+two modes in forty dimensions came out 0.9 nats too high in every run, because points keep the mode in which they started.)
 
 A whole batch moves in one compiled call that has the threshold as an argument.
 """
@@ -32,7 +32,7 @@ from zhat.sampling.kernels._base import Kernel, TunedKernel
 from zhat.sampling.kernels._checks import check_whole
 from zhat.sampling.kernels.defaults import threshold_kernel
 from zhat.sampling.kernels.sweep import sweep
-from zhat.sampling.mixing import Centred, Moves, centred, correlations, forgotten, ranks, within_threshold
+from zhat.sampling.mixing import Centred, Moves, centred, correlations, decorrelated, ranks, within_threshold
 from zhat.sampling.state import State
 from zhat.sampling.target import AboveLikelihood
 from zhat.sampling.tuning import Moments, Scale, Tuning
@@ -41,12 +41,12 @@ from zhat.seeding import Key
 IntArray = NDArray[np.int64]
 
 N_BLOCKS = 4
-# Calls of shorter moves when a point has not moved at all: at least, and at most.
+# Calls of shorter moves when some point has not moved: at least, and at most.
 SHORT_CALLS, MAX_SHORT = 4, 12
 
 
 class Vacancies(NamedTuple):
-    """What is to be replaced: `n_new` points above the threshold, `batch_size` at a time, given all live points above it."""
+    """Dead points to be replaced: `n_new` new ones above the threshold, `batch_size` at a time, given all live points above it."""
 
     survivors: State
     threshold: float
@@ -57,8 +57,8 @@ class Vacancies(NamedTuple):
 class Replaced(NamedTuple):
     """New points above a threshold, where each came from, and how the moves went.
 
-    `parent` is the number of the survivor that a point started from (-1: none). `memory` and `correlation` are what is left of
-    the start: of the likelihood's rank, and of the coordinate that remembers most. `scale` is the next one to use.
+    `parent` is the index of the survivor that a point started from (-1: none). `memory` and `correlation` are correlations with
+    the start: of the likelihood's rank, and the largest over coordinates. `scale` is the next one to use.
     """
 
     points: State
@@ -78,7 +78,7 @@ class Replacement(Protocol):
         ...
 
     def replace(self, model: Model, vacancies: Vacancies, scale: Scale, key: Key, loop: Loop) -> Replaced:
-        """New points for these vacancies, by moves of this scale."""
+        """New points for these dead ones, by moves of this scale."""
         ...
 
 
@@ -121,14 +121,14 @@ class FromPrior:
 
 @dataclass(frozen=True)
 class MarkovReplacement:
-    """Survivors, moved by a kernel above the threshold until they have forgotten where they began.
+    """Survivors, moved by a kernel above the threshold until they are hardly correlated with their starts.
 
     Attributes
     ----------
     kernel : Kernel
         Any that moves the unconstrained vector; by default Crank-Nicolson moves, in many dimensions mostly turns.
     moves : Moves
-        How long to move: random walks and slices want more at once than the default kernel.
+        How long to move: random walks and slices need more moves a call than the default kernel.
     """
 
     kernel: Kernel = field(default_factory=threshold_kernel)
@@ -163,7 +163,7 @@ class MarkovReplacement:
         for first in range(0, n_new, size):
             part = self._batch(model, vacancies, scale, key.child(first), loop)
             wanted = np.arange(size)
-            if n_new - first < size:  # any of the batch will do, not the first block's before the others'
+            if n_new - first < size:  # a random part of the batch, so that no block is preferred
                 wanted = key.child("some", first).generator().permutation(size)[: n_new - first]
             parts.append(part._replace(points=part.points.take(wanted), parent=part.parent[wanted]))
             scale = part.scale
@@ -176,7 +176,7 @@ class MarkovReplacement:
         )
 
     def _batch(self, model: Model, vacancies: Vacancies, scale: Scale, key: Key, loop: Loop) -> Replaced:
-        """One batch of new points, which have forgotten the survivors that they started from."""
+        """One batch of new points, hardly correlated with the survivors from which they started."""
         rng, threshold, moves = key.generator(), vacancies.threshold, self.moves
         parent, tuning = _starts(vacancies.survivors, vacancies.batch_size, rng)
         moving = TunedKernel(self.kernel, AboveLikelihood(threshold), tuning)
@@ -184,7 +184,7 @@ class MarkovReplacement:
         before = _compared(tuning, start)
         n_moves, accepted, memory = 0, [], 1.0
         left: list[float] = []
-        while n_moves < moves.at_most and not forgotten(left, memory, moves, within_threshold(model.n_dimensions)):
+        while n_moves < moves.at_most and not decorrelated(left, memory, moves, within_threshold(model.n_dimensions)):
             part = sweep(model, moving.scaled(scale), points, moves.at_once, rng, loop)
             points = part.last
             scale = self.kernel.next_scale(scale, part.accepted.for_scale(scale))
@@ -193,7 +193,7 @@ class MarkovReplacement:
             largest, memory = correlations(before, _compared(tuning, points))
             left.append(largest)
             loop.tick(f"log likelihood above {threshold:.6g}  moves {n_moves}  correlation left {largest:.2f}")
-        # A few points in a mode of their own may not be moved at all by steps that suit the rest: shorter ones, for all alike.
+        # A few points in a separate mode may reject every step of a length that suits the rest: shorter moves, for all points.
         calls, shorter = 0, 0.5
         while n_moves + moves.at_once <= moves.at_most:
             still = (points.position == start.position).all(axis=1)
@@ -209,14 +209,14 @@ class MarkovReplacement:
 
 
 def _compared(tuning: Tuning, points: State) -> Centred:
-    """Likelihoods by their ranks: above a rising threshold their sizes say little."""
+    """Likelihoods are compared by rank, because their sizes near a rising threshold are very uneven."""
     return centred(tuning, points.position, ranks(points.log_likelihood))
 
 
 def _starts(survivors: State, batch_size: int, rng: np.random.Generator) -> tuple[IntArray, Tuning]:
-    """Which survivor each point starts at, every survivor as often as any other; and each block's shape, from the others.
+    """The survivor at which each point starts, every survivor equally often; and the tuning of each block, from the others.
 
-    Survivors stand beside their relatives, and a block is a stretch of them that begins anywhere: families stay together.
+    Survivors are ordered by descent, and a block is a consecutive part with a random beginning, so that relatives stay together.
     """
     m = len(survivors.position)
     order = np.roll(np.arange(m), rng.integers(m))

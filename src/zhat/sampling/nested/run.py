@@ -1,16 +1,16 @@
 """The loop of nested sampling: live points, a rising threshold, batches of dead points, and when to stop.
 
 Instead of one point at a time, the lowest `n_replaced` of n live points die together, and as many new ones are drawn above the
-highest of them. Their prior masses are as well known as one by one: dying in order of likelihood they leave n, n - 1,
-..., n - k + 1 alive. With half of them the work for a given error is 4 % more than with one, and hundreds of points move in one
+highest of them. Their prior masses are as well known as one by one: dying in order of likelihood they leave n, n - 1, ..., n - k
++ 1 alive. With half of them the cost for a given standard error is 4 % higher than with one, and hundreds of points move in one
 compiled call.
 
-*Plateaus.* State that share the threshold's likelihood all die with it, without being replaced in between (Fowlie, Handley &
+*Plateaus.* Points that share the threshold's likelihood all die with it, without being replaced in between (Fowlie, Handley &
 Su 2021), because new points are drawn strictly above. So a part of the prior with zero likelihood dies first, and at once. When
-the live points have nothing but one value left, the run is over.
+all live points have the same likelihood, the run ends.
 
-*Insertion ranks.* Survivors and new points are, if the replacement does its work, independent draws of one distribution. So the
-place of a new point among the survivors is recorded: all places must be equally likely.
+*Insertion ranks.* Survivors and new points are, if the replacement is correct, independent draws of one distribution. So the rank
+of a new point among the survivors is recorded: all ranks must be equally likely.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ IntArray = NDArray[np.int64]
 
 
 class _Record:
-    """What has died so far, batch by batch."""
+    """The dead points so far, batch by batch."""
 
     def __init__(self, n_live: int) -> None:
         self.n_live = n_live
@@ -64,14 +64,14 @@ class _Record:
         self.alive.append(alive)
 
     def progress(self, live: State) -> Progress:
-        """For the rule that stops."""
+        """The state of the run, for the stopping rule."""
         top = live.log_likelihood.max()
         mean = top + np.log(np.exp(live.log_likelihood - top).mean())
         n_dead = sum(len(part) for part in self.alive)
         return Progress(n_dead, self.log_dead, float(mean + self.log_x), self.log_last)
 
     def run(self, live: State, ancestors: IntArray, complete: bool) -> NestedRun:
-        """All of it, with the last live points dying in order of likelihood."""
+        """The record of the run, in which the last live points die in order of likelihood."""
         order = np.argsort(live.log_likelihood, kind="stable")
         n_batches = len(self.thresholds)
         self.points.append(live.take(order))
@@ -111,7 +111,7 @@ def _log_steps(before: float, log_x: Array) -> Array:
 
 @dataclass(frozen=True)
 class LivePoints:
-    """How a run goes: `n_live` points of which `n_replaced` die at a time, how they are replaced, and when it ends."""
+    """Settings of a run: `n_live` points of which `n_replaced` die at a time, how they are replaced, and when it ends."""
 
     n_live: int
     n_replaced: int
@@ -130,7 +130,7 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
     try:
         while True:
             threshold = _threshold(live.log_likelihood, n_replaced)
-            if threshold is None:  # one value left
+            if threshold is None:  # all live points have one likelihood
                 break
             here = key.child("batch", len(record.thresholds))
             dying = np.flatnonzero(live.log_likelihood <= threshold)
@@ -139,7 +139,7 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
             survivors = live.take(staying)
             new = replacement.replace(model, Vacancies(survivors, threshold, len(dying), n_replaced), scale, here, loop)
             scale = new.scale
-            # Nothing is written down before the replacements are there: a run stopped on the way is as it was before.
+            # Nothing is recorded before the replacements exist, so that a run stopped in between stays consistent.
             record.add_dead(live.take(dying), ancestors[dying])
             record.thresholds.append(threshold)
             record.moves.append(new._replace(points=_NO_POINTS))
@@ -175,15 +175,15 @@ def _threshold(log_likelihood: Array, n_replaced: int) -> float | None:
 
 
 def _beside_parents(n_survivors: int, parent: IntArray) -> IntArray:
-    """The order of survivors and new points in which each new one stands next to the survivor that it started from.
+    """The order of survivors and new points in which each new one follows the survivor from which it started.
 
-    So relatives of every degree stay together, and can be kept out of what shapes each other's moves.
+    Relatives of every degree are then adjacent, and can be excluded from the tuning of each other's moves.
     """
     return np.argsort(np.concatenate([np.arange(n_survivors), np.where(parent < 0, n_survivors, parent)]), kind="stable")
 
 
 def _places(new: Array, survivors: Array, key: Key) -> IntArray:
-    """How many survivors lie below each new point; ties are broken by lot."""
+    """How many survivors lie below each new point; ties are broken at random."""
     order = np.sort(survivors)
     low, high = np.searchsorted(order, new, side="left"), np.searchsorted(order, new, side="right")
     if (low == high).all():

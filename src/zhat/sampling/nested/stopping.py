@@ -1,4 +1,4 @@
-"""When a run of nested sampling ends: rules, each a frozen object with one question to answer."""
+"""Rules that end a run of nested sampling, each a frozen object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zhat.errors import BadInput, BadType
 
 
 class Progress(NamedTuple):
-    """What a run knows between two batches, all in logs: evidence of the dead, of the live, and the last dead point's."""
+    """State of a run between two batches, in logs: evidence of the dead points, of the live points, and of the last dead point."""
 
     n_dead: int
     log_dead: float

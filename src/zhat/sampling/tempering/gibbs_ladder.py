@@ -1,14 +1,14 @@
-"""Several rungs of a ladder in one compiled call: Gibbs sweeps up betas that are known beforehand.
+"""Several rungs of a ladder in one compiled call: Gibbs sweeps at inverse temperatures that are known beforehand.
 
-A sweep of a small model takes less time than the host takes to see to it. Where nothing has to be decided on the way, all that
-`sampling.ladder` does at a rung (resampling, burn-in, the look whether chains have forgotten, the states that are kept) is
-compiled here for several rungs at once, and the noise of the next rungs is drawn while these are at work.
+A sweep of a small model takes less time than its call from Python. Where no decision is needed between rungs, everything that
+`tempering.ladder` does at a rung (resampling, burn-in, the correlation with the start, the states that are kept) is compiled
+here for several rungs at once, and the noise of the next rungs is drawn while the call runs.
 
-The same random numbers are drawn in the same order as rung by rung, so the chains are the same to rounding. They are even
-cheaper by the likelihoods of burn-in, which Gibbs sweeps do not ask for: only its end is evaluated, for the look.
+The same random numbers are drawn in the same order as rung by rung, so the chains are the same to rounding. They
+are cheaper, because Gibbs sweeps of the burn-in need no likelihood: only its last state is evaluated, for the correlation.
 
-Whatever is out of the ordinary (a rung that needs a longer burn-in, an island where nothing is possible, a NaN) ends the climb
-before that call, whose rungs count as never done: the ladder goes through them again one by one, and decides, mends or raises.
+A rung that needs a longer burn-in, an island with zero likelihood everywhere, or a NaN ends the compiled part before that call,
+whose rungs are discarded: the ladder runs them again one by one, where it can move longer, copy an island or raise.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from zhat.sampling.tempering.rung_moves import N_COMPARED
 from zhat.sampling.tempering.schedules import progress_of
 from zhat.seeding import Key
 
-# Numbers of noise in one call of several rungs: few enough to stay in a cache of the machine; and in a call of one rung.
+# Random numbers in one call of several rungs, few enough to stay in the processor's cache; and in a call of one rung.
 NOISE_NUMBERS, NOISE_OF_ONE = 1_000_000, 4_000_000
-# Entries of the data that the sweeps of one call may go through: it should end soon after Ctrl-C.
+# Data entries that the sweeps of one call may read, so that it ends soon after Ctrl-C.
 WORK = 1e9
 
 
 def gibbs_rungs(
     model: Model, chains: LadderChains, kernel: Gibbs, betas: Array, first: Rung, key: Key, loop: Loop
 ) -> Iterator[Rung]:
-    """The rungs at `betas[1:]`, one after another, up to the first that is out of the ordinary.
+    """The rungs at `betas[1:]`, one after another, up to the first that `tempering.ladder` must run itself.
 
     `first` is the rung at `betas[0]` = 0; the random numbers of the i-th rung come from `key.child("rung", i)`. Only the last
     rung of a call has its points and their log priors.
@@ -81,7 +81,7 @@ def gibbs_rungs(
             yield Rung(
                 states=states,
                 ancestors=ancestors,
-                idleness=np.zeros(n),
+                surprisal=np.zeros(n),
                 correlation=float(left[j]),
                 memory=float(max(memory[j], 0.0)),
                 n_moves=n_sweeps,
@@ -95,7 +95,7 @@ def _sweeps_of_a_rung(chains: LadderChains) -> int:
 
 
 def _at_once(model: Model, n_rungs: int, n_moves: int) -> int:
-    """How many rungs go in one call: a part of them, so that no second number is compiled; none if one is too much."""
+    """How many rungs go in one call: a divisor of their number, so that one program serves; 0 if one rung is too large."""
     numbers = n_moves * model.n_dimensions
     by_noise = NOISE_NUMBERS // numbers or int(numbers <= NOISE_OF_ONE)
     by_work = int(WORK // (n_moves * max(model.data_size, 1)))
@@ -108,7 +108,7 @@ class _Given(NamedTuple):
 
     uniforms: Array  # one an island, one a chain
     noise: Any  # (sweeps, chains, ...) of each block
-    beta_and_step: Array  # together, because every array that is handed over takes its time
+    beta_and_step: Array  # together, because every array argument of a call takes time
 
 
 def _noise(
@@ -141,7 +141,7 @@ def _noise(
 
 
 def _call(model: Model, kernel: Gibbs, n_burn: int, *args: Any) -> Any:
-    """Go through some rungs in one compiled call, which may still be at work when this returns."""
+    """Run some rungs in one compiled call, which may still be running when this returns."""
     purpose = ("rungs together", kernel, n_burn)
     return compiled(model, purpose, lambda backend, *args: _rungs(backend, kernel, n_burn, *args), *args)
 
@@ -150,7 +150,7 @@ def _rungs(backend: JaxBackend, kernel: Gibbs, n_burn: int, position: Any, log_l
     """Rung after rung, from states at (d, m, n).
 
     Returns the positions, log priors and log likelihoods of the last rung; and of every rung log likelihoods, the chains'
-    parents, and in one array the largest correlation left after burn-in, the log likelihood's, and whether all went well.
+    parents, and in one array the largest correlation left after burn-in, the log likelihood's, and whether all values are valid.
     """
     d, m, n = position.shape
     flat = parameters_at(backend, jnp.moveaxis(position, 0, -1).reshape(-1, d))
@@ -179,8 +179,8 @@ def _rungs(backend: JaxBackend, kernel: Gibbs, n_burn: int, position: Any, log_l
         numbers = jnp.all(value < jnp.inf) & jnp.all(log_likelihood < jnp.inf)  # neither NaN nor infinite
         return (params, log_likelihood), (log_likelihood, parent, jnp.stack([left, memory, 1.0 * (alive & numbers)]))
 
-    (params, log_likelihood), (values, parents, looked) = jax.lax.scan(one, (params, log_likelihood), given)
-    return *positions_of(backend, params), log_likelihood, values, parents, looked.T
+    (params, log_likelihood), (values, parents, checks) = jax.lax.scan(one, (params, log_likelihood), given)
+    return *positions_of(backend, params), log_likelihood, values, parents, checks.T
 
 
 def _parts(n_burn: int, n_kept: int) -> tuple[slice, slice]:
@@ -191,8 +191,8 @@ def _parts(n_burn: int, n_kept: int) -> tuple[slice, slice]:
 def _starts(log_weights: Any, islands: Any, chains: Any) -> tuple[Any, Any, Any]:
     """From which state of which chain each chain goes on, as `ladder._next_rung` has it; and whether every island is alive.
 
-    Written for compiled code: which of the equidistant places of systematic resampling lie below a cumulative weight is a
-    formula, so that nothing is searched; and states are summed up before chains are gathered, not after.
+    Written for compiled code: the number of equidistant points of systematic resampling below a cumulative weight is a formula,
+    so that no search is needed; and states are summed before chains are gathered, not after.
     """
     n_kept, n_islands = len(log_weights), len(islands)
     best = log_weights.max(axis=0)
@@ -202,7 +202,7 @@ def _starts(log_weights: Any, islands: Any, chains: Any) -> tuple[Any, Any, Any]
     top, size = by_chain.max(axis=1, keepdims=True), by_chain.shape[1]
     of_chains = jnp.cumsum(jnp.exp(by_chain - top), axis=1)
     places = jnp.ceil(of_chains / of_chains[:, -1:] * size - islands[:, None])
-    below = jnp.clip(places.astype(int), 0, size)  # in this order: what is not a number must not point anywhere else
+    below = jnp.clip(places.astype(int), 0, size)  # in this order: a NaN must not become an index outside the array
     marks = jnp.zeros((n_islands, size + 1), int)
     marks = marks.at[jnp.arange(n_islands)[:, None], below].add(1, mode="promise_in_bounds")
     within = jnp.minimum(jnp.cumsum(marks[:, :size], axis=1), size - 1)
@@ -213,22 +213,22 @@ def _starts(log_weights: Any, islands: Any, chains: Any) -> tuple[Any, Any, Any]
 
 
 def _some(backend: JaxBackend, params: Any, values: Any, n_islands: int) -> Any:
-    """Coordinates and log likelihoods of as many chains as a look at correlations wants, (d + 1, some), less their means."""
+    """Centred coordinates and log likelihoods of as many chains as correlations are computed from, (d + 1, some)."""
 
     def of_islands(part: Any) -> Any:
         part = part.reshape(n_islands, -1, *part.shape[1:])
         return part[:, : min(-(-N_COMPARED // n_islands), part.shape[1])].reshape(-1, *part.shape[2:])
 
     position = positions_of(backend, jax.tree.map(of_islands, params))[0]
-    seen = jnp.concatenate([position, of_islands(values)[None]])
-    return seen - seen.mean(axis=1, keepdims=True)
+    compared = jnp.concatenate([position, of_islands(values)[None]])
+    return compared - compared.mean(axis=1, keepdims=True)
 
 
 def _correlations(before: Any, after: Any) -> tuple[Any, Any]:
     """The largest correlation between start and now over coordinates and log likelihood, and the log likelihood's."""
     sizes = jnp.sqrt(jnp.sum(before**2, axis=1)), jnp.sqrt(jnp.sum(after**2, axis=1))
     product = jnp.sum(before * after, axis=1) / (sizes[0] * sizes[1])
-    # What is constant has nothing to remember; what is not a number is left to the host.
+    # A constant has correlation zero; a NaN is left to the ladder.
     constant = (sizes[0] <= 1e-12) | (sizes[1] <= 1e-12)
     correlation = jnp.where(constant, 0.0, product)
     return jnp.max(correlation), correlation[-1]

@@ -1,4 +1,4 @@
-"""Which of several kernels moves a rung: the one that forgets fastest for its cost."""
+"""Which of several kernels moves a rung: the one whose correlation with the start falls fastest for its cost."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.tuning import Scale
 
-# Rungs after which a kernel that was not in use is tried again, its scale having had no chance to be tuned meanwhile.
+# Rungs after which a kernel that was not in use is tried again; its scale was not tuned in the meantime.
 STALE = 8
 
 
 @dataclass
 class KernelChoice:
-    """The kernels of a run, their tuned scales, and how fast each forgets for its cost."""
+    """The kernels of a run, their tuned scales, and the efficiency of each: how fast its autocorrelation falls for its cost."""
 
     kernels: tuple[Kernel, ...]
     scales: list[Scale]
     current: int = 0
     rung: int = 0
-    # The part of a kernel's first scale that local moves of stragglers have.
+    # The scale of stragglers' local moves, as a fraction of the kernel's first scale.
     local_part: float = 0.5
     efficiency: dict[int, float] = field(default_factory=dict)
     measured_at: dict[int, int] = field(default_factory=dict)
@@ -41,18 +41,18 @@ class KernelChoice:
 
     @property
     def for_local_moves(self) -> Kernel:
-        """The kernel of local moves: the first one without gradients, because many short leaps make an expensive trajectory."""
+        """The kernel of local moves: the first one without gradients, because many short leapfrog steps are expensive."""
         fitted = [kernel for kernel in self.kernels if kernel.needs_tuning]
         return next((kernel for kernel in fitted if not kernel.needs_gradient), fitted[0] if fitted else self.kernels[0])
 
     def measure(self, efficiency: float) -> None:
-        """Take in what the current kernel just did, together with what it did before."""
+        """Average the efficiency of the current kernel's last moves with its earlier ones."""
         known = self.efficiency.get(self.current, efficiency)
         self.efficiency[self.current] = 0.5 * (known + efficiency)
         self.measured_at[self.current] = self.rung
 
     def reconsider(self) -> None:
-        """Try a kernel not tried for `STALE` rungs, or else take the one that forgets fastest for its cost."""
+        """Try a kernel not tried for `STALE` rungs, or else take the most efficient one."""
         others = [i for i in range(len(self.kernels)) if self.rung - self.measured_at.get(i, -STALE) >= STALE]
         if others:
             self.current = others[0]

@@ -1,15 +1,15 @@
-"""Chains up the ladder from the prior to the posterior, each rung started from the one before.
+"""Chains on a ladder of inverse temperatures from the prior to the posterior, each rung (one beta) started from the one before.
 
 Every chain begins with its own draws from the prior. At the next beta it starts from one of its states at the last, drawn in
-proportion to the likelihood to the power of the step; moves until the chains, taken together, have forgotten where they
-started; and then keeps `n_kept` states. Chains live in islands. Within an island they are resampled at every step, so that
-separated modes keep their proper shares (without, a mode keeps the share it had when it parted, whatever its likelihood does:
-0.9 nats wrong on a two-mode example). Islands never exchange states: each one's whole history is independent of the others', and
-what they say together has an error that is simply their scatter. (They do share what is tuned: the schedule, and the shape of
-proposals, which each island takes from the others.)
+proportion to the likelihood to the power of the step; moves until the chains, taken together, are hardly correlated with their
+starts; and then keeps `n_kept` states. Chains are grouped in islands. Within an island they are resampled at every step, so that
+separated modes keep their proper shares (without resampling a mode keeps the share that it had when the modes separated: 0.9 nats
+wrong on a two-mode example). Islands never exchange states: their histories are independent, and the standard error of their mean
+is given by their scatter. (They do share the tuning: the schedule, and the shape of proposals, which each island takes from the
+others.)
 
-The record is a `PathRun` with a rung at every beta, the posterior included: power posteriors and stepping stones are two ways
-to read it.
+The record is a `PathRun` with a rung at every beta, the posterior included: power posteriors and stepping stones are two
+estimators from it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from zhat.sampling.tempering.kernel_choice import KernelChoice
 from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
 from zhat.sampling.tempering.population import increments
 from zhat.sampling.tempering.rung import Rung, path_run
-from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_forgotten
+from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_decorrelated
 from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder, progress_of
-from zhat.sampling.tempering.stragglers import idleness_after
+from zhat.sampling.tempering.stragglers import surprisal_after
 from zhat.sampling.tuning import Moments, Tuning
 from zhat.seeding import Key
 
@@ -57,7 +57,8 @@ def run_ladder(
 ) -> PathRun:
     """Run all chains from the prior to the posterior; stopped by budget or Ctrl-C, return the rungs that were finished.
 
-    `first` are the chains' draws from the prior, `n_kept` of each, if there are some already. The `observer` sees every rung.
+    `first` are the chains' draws from the prior, `n_kept` of each, if they exist already. The `observer` is called with every
+    rung.
     """
     chains = ladder.chains
     m, n = chains.n_kept, chains.n_chains
@@ -100,7 +101,7 @@ def run_ladder(
 def _several(model: Model, ladder: Ladder, first: Rung, key: Key, loop: Loop) -> Iterator[tuple[float, Rung]]:
     """The rungs that need no decision here, from the first on: Gibbs sweeps alone, on rungs that are known.
 
-    The observer does not see them: Gibbs sweeps compute no log prior.
+    The observer is not called with them: Gibbs sweeps compute no log prior.
     """
     schedule, kernels = ladder.schedule, ladder.kernels
     if isinstance(schedule, PowerLadder | FixedLadder) and len(kernels) == 1 and isinstance(kernels[0], Gibbs):
@@ -117,22 +118,22 @@ def _next_rung(
     last_beta, beta = betas
     log_weights = increments(last.log_likelihood, beta - last_beta)  # (m, n)
     best = log_weights.max(axis=0)
-    weights = np.exp(log_weights - np.where(best > -np.inf, best, 0.0))  # of a chain's states, beside its best
+    weights = np.exp(log_weights - np.where(best > -np.inf, best, 0.0))  # of a chain's states, relative to its largest
     parent = _parents(best, weights, chains.n_islands, rng)
     chosen = one_in_columns(weights.take(parent, axis=1), rng.random(chains.n_chains))
     state = last.states.take((chosen, parent))
     ancestors = last.ancestors[parent]
     tuning = _tuning(chains, last, log_weights, state, any(kernel.needs_tuning for kernel in choice.kernels))
-    start = Start(state, ancestors, tuning, last.idleness[parent])
-    burnt = move_until_forgotten(model, start, RungPlan(beta, chains.burn_in, priors=False), choice, rng, loop)
+    start = Start(state, ancestors, tuning, last.surprisal[parent])
+    burnt = move_until_decorrelated(model, start, RungPlan(beta, chains.burn_in, priors=False), choice, rng, loop)
 
-    idleness, state = burnt.idleness, burnt.states.take(-1)
+    surprisal, state = burnt.surprisal, burnt.states.take(-1)
     moving = TunedKernel(choice.kernel, Tempered(beta), tuning).scaled(choice.scale)
     at_once = chains.burn_in.at_once
     kept, left = [], chains.n_kept
-    while left > 0:  # in calls of the burn-in's size, which is compiled already
+    while left > 0:  # in calls of the burn-in's size, for which a compiled program exists
         part = sweep(model, moving, state, at_once, rng, loop, priors=False)
-        idleness = idleness_after(idleness, state, part)
+        surprisal = surprisal_after(surprisal, state, part)
         state = part.last
         kept.append(part)
         left -= at_once
@@ -140,19 +141,19 @@ def _next_rung(
     return replace(
         burnt,
         states=State.joined([part.states for part in kept]).take(slice(0, chains.n_kept)),
-        idleness=idleness,
+        surprisal=surprisal,
         acceptance=sum(part.acceptance.mean for part in kept) / len(kept),
         n_moves=burnt.n_moves + at_once * len(kept),
     )
 
 
 def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Which chain each chain goes on from: one of its island, by the mean weight of the states there."""
+    """Which chain each chain goes on from: one of the same island, with probability proportional to the mean weight of its states."""
     n = len(best)
     with np.errstate(divide="ignore"):
         by_chain = (best + np.log(weights.mean(axis=0))).reshape(n_islands, -1)
     alive, island = (by_chain > -np.inf).any(axis=1), np.arange(n_islands)
-    if not alive.all():  # a dead one takes another's
+    if not alive.all():  # an island of zero weight continues from another
         island = np.where(alive, island, rng.choice(np.flatnonzero(alive), n_islands))
     size = n // n_islands
     within = systematic_in_rows(by_chain[island], rng.random(n_islands), size)
@@ -160,12 +161,12 @@ def _parents(best: Array, weights: Array, n_islands: int, rng: np.random.Generat
 
 
 def _tuning(chains: LadderChains, last: Rung, log_weights: Array, state: State, for_moves: bool) -> Tuning:
-    """The shape of the next rung as each island's others have it; none where no kernel asks for it."""
+    """For each island the mean and covariance of the next rung from the other islands; the identity where no kernel uses them."""
     d = last.position.shape[-1]
     if not for_moves:
         unit = np.broadcast_to(np.eye(d), (chains.n_islands, d, d))
         return Tuning(np.zeros((chains.n_islands, d)), unit, unit, np.float64(1.0))
-    # States of a chain are alike: as many of them as a covariance can want are enough.
+    # States of a chain are correlated, so a subset of them gives nearly the same covariance.
     thin = slice(None, None, max(1, last.log_likelihood.size // ENOUGH))
     groups = last.position[thin].swapaxes(0, 1).reshape(chains.n_islands, -1, d)
     weights = np.exp(log_weights[thin].T - log_weights.max()).reshape(chains.n_islands, -1)

@@ -1,4 +1,4 @@
-"""How chains go along a ladder of rungs: what `tempering.ladder` and `tempering.gibbs_ladder` share."""
+"""Settings of chains on a ladder of inverse temperatures, for `tempering.ladder` and `tempering.gibbs_ladder`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zhat.sampling.tempering.schedules import Schedule
 class LadderChains:
     """How many chains, in how many islands, and what is thrown away and kept at each rung.
 
-    With `n_islands = n_chains` no chain is ever resampled from another: the way of Friel & Wyse (2012), if `burn_in` is a fixed
+    With `n_islands = n_chains` no chain is ever resampled from another: as in Friel & Wyse (2012), if `burn_in` is a fixed
     number of moves.
     """
 

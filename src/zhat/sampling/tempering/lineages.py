@@ -1,4 +1,4 @@
-"""Lineages along the path, up or down, that never meet: the walk of annealed importance sampling.
+"""Independent lineages along the path, from prior to posterior or back: annealed importance sampling.
 
     log w = sum_k (beta_{k+1} - beta_k) log L(theta_k),      theta_k = T_{beta_k}(theta_{k-1}),
 
@@ -6,8 +6,8 @@ with T_beta any kernel that leaves prior x likelihood^beta invariant. From prior
 without bias; from posterior draws down to beta = 0 it is 1/Z (Neal 2001; Grosse, Ghahramani & Adams 2015).
 
 Both hold only when neither the rungs nor the kernels' tuning depend on the lineages. So all of that is fixed beforehand in a
-`Plan`, and what a plan must know is learnt by a *pilot*, a small resampled population that walks the path first
-(`tempering.path_survey`). Because the plan is fixed, many rungs go through in one compiled call.
+`Plan`, and what a plan must know is learnt by a *pilot*, a small resampled population that runs first
+(`tempering.path_survey`). Because the plan is fixed, many rungs run in one compiled call.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.path_survey import Plan
 from zhat.seeding import Key
 
-# Rungs in one compiled call, fewer where their noise would fill more than so many numbers.
+# Rungs in one compiled call, and the most random numbers that a call may take (then fewer rungs).
 RUNGS_AT_ONCE = 16
 NOISE_NUMBERS = 4_000_000
-# Lineages whose correlations are computed.
+# Lineages from which correlations are computed.
 N_COMPARED = 1000
 
 
 @dataclass(frozen=True)
-class Walk:
-    """What n lineages did: log likelihoods (K, n) at the start and after each of the K - 1 rungs, and where they ended."""
+class LineageRun:
+    """Annealed lineages, n of them: log likelihoods (K, n) at the start and after each of the K - 1 rungs, and final states."""
 
     betas: Array
     log_likelihood: Array
@@ -57,9 +57,9 @@ class Walk:
         return path_log_weights(self.betas, self.log_likelihood)
 
     def record(self) -> PathRun:
-        """The walk up from the prior, as all tempered runs are recorded.
+        """The record of lineages from the prior, in the form of every tempered run.
 
-        Correlations are those of the log likelihoods, from a rung to the next: a lineage need not forget at a rung.
+        Correlations are those of the log likelihoods, from a rung to the next: a lineage need not reach equilibrium at a rung.
         """
         n_rungs, n = self.log_likelihood.shape
         memory = np.concatenate([[0.0], _memory(self.log_likelihood[:, :N_COMPARED])])
@@ -86,7 +86,7 @@ class Walk:
 
 
 def path_log_weights(betas: Array, log_likelihood: Array) -> Array:
-    """Sum over rungs of step x log likelihood, (K + 1,) betas and (K, n) log likelihoods; zero likelihood weighs nothing."""
+    """Sum over rungs of step x log likelihood, (K + 1,) betas and (K, n) log likelihoods; zero likelihood has weight zero."""
     possible = log_likelihood > -np.inf
     if possible.all():
         return np.asarray(np.diff(betas) @ log_likelihood)
@@ -108,7 +108,7 @@ def _memory(log_likelihood: Array) -> Array:
         return np.where(np.isfinite(product) & (product > 0), together / np.where(product > 0, product, 1.0), 0.0)
 
 
-def walk(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: Loop) -> Walk:
+def anneal(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: Loop) -> LineageRun:
     """Anneal every draw of `start` along the plan, `at_once` of them together (which must divide their number)."""
     n, n_between = len(start.position), len(plan.kernels)
     values = np.empty((n_between + 1, n))
@@ -119,13 +119,13 @@ def walk(model: Model, plan: Plan, start: Draws, at_once: int, key: Key, loop: L
     for i in range(0, n, at_once):
         some = slice(i, i + at_once)
         state = State.of_draws(start).take(some)
-        state, accepted = _walk(model, plan, state, values[1:, some], key.child(i).generator(), buffer_pair, loop)
+        state, accepted = _anneal_batch(model, plan, state, values[1:, some], key.child(i).generator(), buffer_pair, loop)
         position[some], log_prior[some] = state.position, state.log_prior
         acceptance += accepted * (at_once / n)
-    return Walk(plan.betas, values, position, log_prior, acceptance, plan.n_sweeps)
+    return LineageRun(plan.betas, values, position, log_prior, acceptance, plan.n_sweeps)
 
 
-def _walk(
+def _anneal_batch(
     model: Model,
     plan: Plan,
     state: State,
@@ -136,7 +136,7 @@ def _walk(
 ) -> tuple[State, Array]:
     """Move these lineages along the plan; their log likelihoods go into `values`, a row for each rung.
 
-    Compiled calls run beside Python: the noise of the next one is drawn while the present one is at work.
+    Compiled calls run asynchronously: the noise of the next call is drawn while the present one runs.
     """
     n_between, n = len(plan.kernels), len(state.log_likelihood)
     acceptance = np.empty(n_between)
@@ -163,17 +163,17 @@ def _walk(
 
 
 def _together(plan: Plan, size: int) -> list[slice]:
-    """Rungs that go in one call: `size` of one kernel; another number would be another program, so odd ones go one by one."""
-    found, done = [], 0
+    """Groups of rungs for one call each: `size` rungs of one kernel, or a single rung, so that two programs serve."""
+    groups, done = [], 0
     while done < len(plan.kernels):
         some = plan.kernels[done : done + size]
-        found.append(slice(done, done + (size if len(some) == size and all(kernel == some[0] for kernel in some) else 1)))
-        done = found[-1].stop
-    return found
+        groups.append(slice(done, done + (size if len(some) == size and all(kernel == some[0] for kernel in some) else 1)))
+        done = groups[-1].stop
+    return groups
 
 
 def _rungs_at_once(plan: Plan, state: State, model: Model) -> int:
-    """How many rungs go together: a number that divides theirs, if there is one near enough."""
+    """How many rungs go in one call: a divisor of their number, if there is one near `RUNGS_AT_ONCE`."""
     n_between, size = len(plan.kernels), RUNGS_AT_ONCE
     if n_between % size:
         size = next((other for other in range(2 * size, size, -1) if n_between % other == 0), size)
@@ -183,10 +183,10 @@ def _rungs_at_once(plan: Plan, state: State, model: Model) -> int:
 
 
 def _some_rungs(model: Model, plan: Plan, rungs: slice, state: State, noise: Any, loop: Loop) -> Any:
-    """Set off along several rungs in one compiled call, which may still be at work when this returns."""
+    """Run several rungs in one compiled call, which may still be running when this returns."""
     kernel = plan.kernels[rungs.start]
     betas = np.ascontiguousarray(plan.betas[1:-1][rungs])
-    # Every array that is handed over costs its time, read or not.
+    # Every array argument of a call takes time, even if it is not read.
     tuning = None if kernel.moves_parameters else plan.tuning_of(rungs)
     body = partial(_steps, kernel)
     return run(model, loop, ("anneal", kernel), body, state._replace(gradient=None), noise, tuning, Tempered(betas))

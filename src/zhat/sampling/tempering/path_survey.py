@@ -1,7 +1,7 @@
-"""Where annealed lineages go and how they move there, fixed before any of them starts; and the pilot from which it is learnt.
+"""The plan of annealed importance sampling, fixed before any lineage starts; and the pilot run from which it is learnt.
 
-What is learnt is a `PathSurvey`: how long the path from the prior to the posterior is, and what the distributions on it look like. The
-length is measured in standard deviations of the log weight,
+The pilot gives a `PathSurvey`: the length of the path from the prior to the posterior, and the mean and covariance of the
+distributions on it. The length is in standard deviations of the log weight,
 
     Lambda = integral over beta of sd_beta(log L),
 
@@ -33,12 +33,12 @@ SHARES = np.concatenate([[0.0], 2.0 ** np.arange(-24.0, -3.0), np.arange(1.0, 9.
 
 @dataclass(frozen=True)
 class Plan:
-    """Where to go and how to move there, fixed before any lineage starts.
+    """The inverse temperatures and the kernels of annealed lineages, fixed before any of them starts.
 
     Attributes
     ----------
     betas : (K + 1,) array
-        In the order of the walk: from 0 to 1, or from 1 to 0.
+        In the order of annealing: from 0 to 1, or from 1 to 0.
     kernels : tuple of K - 1 kernels
         One for each beta in between.
     shapes : Tuning with leading axis K - 1, without its scale
@@ -54,7 +54,7 @@ class Plan:
     n_sweeps: int
 
     def backwards(self) -> Plan:
-        """The same rungs from the other end."""
+        """The same rungs in reverse order."""
         mean, factor, inverse = (part[::-1] for part in self.shapes[:3])
         shapes = Tuning(mean, factor, inverse, None)
         return Plan(self.betas[::-1], self.kernels[::-1], shapes, self.scales[::-1], self.n_sweeps)
@@ -72,7 +72,7 @@ class Plan:
 
 
 def untuned_plan(betas: Array, kernel: Kernel, n_sweeps: int) -> Plan:
-    """A plan for a kernel that needs no tuning: no pilot has to go first."""
+    """A plan for a kernel that needs no tuning: no pilot run is needed."""
     n = len(betas) - 2
     empty = Tuning(np.zeros((n, 1, 0)), np.zeros((n, 1, 0, 0)), np.zeros((n, 1, 0, 0)), None)
     return Plan(np.asarray(betas, np.float64), (kernel,) * n, empty, (1.0,) * n, n_sweeps)
@@ -80,7 +80,7 @@ def untuned_plan(betas: Array, kernel: Kernel, n_sweeps: int) -> Plan:
 
 @dataclass(frozen=True)
 class Station:
-    """What the pilot saw at one of its betas, and what moved it there."""
+    """Moments of the pilot's particles at one of its betas, with the kernel and scale that moved them."""
 
     beta: float
     mean: Array
@@ -91,7 +91,7 @@ class Station:
 
 @dataclass(frozen=True)
 class PathSurvey:
-    """The path as a pilot found it: its length up to each of many betas, and stations along it."""
+    """Estimates from a pilot run: the length of the path up to each of many betas, and stations along it."""
 
     run: PathRun
     stations: tuple[Station, ...]
@@ -138,7 +138,7 @@ class PathSurvey:
         return Plan(np.asarray(betas, np.float64), kernels, Tuning(mean, factor, inverse, None), scales, n_sweeps)
 
     def slowness(self, n_sweeps: int) -> float:
-        """By how much the lineages' memory multiplies the variance of log w: the mean of (1 + r) / (1 - r) over the path."""
+        """The factor by which autocorrelation r along the lineages inflates the variance of log w: the mean of (1 + r) / (1 - r)."""
         run = self.run
         if len(run.log_likelihood) < 2:
             return 1.0
@@ -147,7 +147,7 @@ class PathSurvey:
 
 
 def pilot(model: Model, population: Population, key: Key, loop: Loop, observer: Observer | None = None) -> PathSurvey:
-    """Survey the path by a small resampled population. The `observer` sees every rung."""
+    """Survey the path by a small resampled population. The `observer` is called with every rung."""
     stations: list[Station] = []
 
     def watch(beta: float, rung: RungView, choice: Any = None, /) -> None:
@@ -180,11 +180,11 @@ def measured(betas: Array, log_likelihood: tuple[Array, ...]) -> tuple[Array, Ar
     """Many betas along a resampled run, and the length of the path up to each.
 
     Between two rungs the draws of the lower one are reweighted. From one beta to the next the length is sqrt(-log ESS share) of
-    that small step, which is step x sd(log L) where the latter is small, and stays finite where some draws die at once.
+    that small step, which is step x sd(log L) where the latter is small, and stays finite where some weights are zero.
     """
     all_betas, lengths = [np.zeros(1)], [np.zeros(1)]
     for k, values in enumerate(log_likelihood[: len(betas) - 1]):
-        if betas[k + 1] == ON_SUPPORT:  # which share of the prior is possible: no number of rungs makes that easier
+        if betas[k + 1] == ON_SUPPORT:  # the step onto the support has the same length with any number of rungs
             all_betas.append(np.array([ON_SUPPORT]))
             lengths.append(np.zeros(1))
             continue

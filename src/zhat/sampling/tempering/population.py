@@ -1,8 +1,8 @@
 """Many particles along the path from prior to posterior, moved by Markov kernels, resampled or not.
 
-One engine serves sequential Monte Carlo (resampling between rungs) and annealed importance sampling (none). What varies is said
-by small objects: the schedule chooses rungs, the kernels move, `Moves` says when a rung has moved enough
-(`tempering.rung_moves`).
+A rung is one inverse temperature beta of the path, and the particles there; the ladder is the sequence of rungs. The same code
+serves sequential Monte Carlo (with resampling between rungs) and annealed importance sampling (without). The schedule chooses the
+rungs, the kernels move the particles, and `Moves` decides how many moves a rung needs (`tempering.rung_moves`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from zhat.sampling.observer import Observer
 from zhat.sampling.state import State
 from zhat.sampling.tempering.kernel_choice import KernelChoice
 from zhat.sampling.tempering.rung import Rung, path_run
-from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_forgotten
+from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_decorrelated
 from zhat.sampling.tempering.schedules import AdaptiveESS, Schedule, progress_of
 from zhat.sampling.tuning import Moments
 from zhat.seeding import Key
@@ -68,8 +68,8 @@ def run_along_path(
 ) -> PathRun:
     """A population from the prior to the posterior: sequential Monte Carlo, or annealed importance sampling.
 
-    The `observer` sees every rung after its moves. Stopped by budget or Ctrl-C, or once it has come as far as `until`, it returns
-    the rungs that it finished.
+    The `observer` is called with every rung after its moves. Stopped by budget or Ctrl-C, or at the first rung with beta >=
+    `until`, the run returns the rungs that are finished.
     """
     moves, resample, keep_all = population.moves, population.resample, population.keep_all
     choice = KernelChoice.of(population.kernels, model.n_dimensions)
@@ -100,7 +100,7 @@ def run_along_path(
             choice.rung += 1
             rng = key.child("rung", len(betas)).generator()
             islands = _islands(population, rung, log_weights, weights, rng if resample else None)
-            rung = move_until_forgotten(model, islands, RungPlan(beta, moves, keep_all), choice, rng, loop)
+            rung = move_until_decorrelated(model, islands, RungPlan(beta, moves, keep_all), choice, rng, loop)
             if observer is not None:
                 observer(beta, rung, choice)
             rungs[-1] = rungs[-1].without_points()
@@ -127,23 +127,25 @@ def _islands(population: Population, rung: Rung, log_weights: Array, weights: Ar
         return array.reshape(m, n_islands, -1, *array.shape[2:]).swapaxes(0, 1).reshape(n_islands, -1, *array.shape[2:])
 
     position, log_prior, log_likelihood = (blocks(field) for field in rung.states[:3])
-    once = rung.ancestors[None], rung.idleness[None]  # of m states of a particle, the same
-    ancestors, idleness = (blocks(field if m == 1 else np.broadcast_to(field, (m, n))) for field in once)
+    once = rung.ancestors[None], rung.surprisal[None]  # the same for all m states of a particle
+    ancestors, surprisal = (blocks(field if m == 1 else np.broadcast_to(field, (m, n))) for field in once)
     logs, weights = blocks(log_weights), blocks(weights)
     alive = weights.any(axis=1)
     known = int(np.argmax(alive))
     centre = position[known, int(np.argmax(weights[known]))]
     tuning = Moments.of(position, weights, centre).of_others().tuning(centre, 1.0)
-    fields = [array.reshape(-1, *array.shape[2:]) for array in (position, log_prior, log_likelihood, ancestors, idleness)]
+    fields = [array.reshape(-1, *array.shape[2:]) for array in (position, log_prior, log_likelihood, ancestors, surprisal)]
     if rng is not None:
-        source = np.where(alive, np.arange(n_islands), known)  # an island of impossible particles starts from another
+        source = np.where(
+            alive, np.arange(n_islands), known
+        )  # an island whose particles all have zero likelihood starts from another
         chosen = systematic_in_rows(logs[source], rng.random(n_islands), n_particles // n_islands)
-        # Out of one row of all islands: indexing by island and place takes five times as long.
+        # Flat indices over all islands: indexing by island and particle takes five times as long.
         places = (source[:, None] * logs.shape[1] + chosen).ravel()
         fields = [array.take(places, axis=0) for array in fields]
-    position, log_prior, log_likelihood, ancestors, idleness = fields
+    position, log_prior, log_likelihood, ancestors, surprisal = fields
     state = State(position=position, log_prior=log_prior, log_likelihood=log_likelihood)
-    return Start(state, ancestors, tuning, idleness)
+    return Start(state, ancestors, tuning, surprisal)
 
 
 def increments(log_likelihood: Array, step: float) -> Array:

@@ -1,4 +1,4 @@
-"""A rung of a tempered path after its moves: what populations and chains leave there."""
+"""A rung of a tempered path after its moves: its states, and how its moves went."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Rung:
-    """m states of each of n particles or chains, which stand in equal blocks, one an island; and how the moves went."""
+    """m states of each of n particles or chains, ordered by island in equal blocks; and how the moves went."""
 
     states: State  # (m, n, d) positions; the log prior is None if no kernel read it
     ancestors: IntArray  # (n,)
-    idleness: Array  # (n,): how improbable it is, as -log, that a particle has stood still so long
+    surprisal: Array  # (n,): -log probability that a particle stays in place for so many moves; see `tempering.stragglers`
     acceptance: float = 1.0
     correlation: float = 0.0
     memory: float = 0.0

@@ -1,10 +1,9 @@
-"""The moves of one rung: repeated until the particles have forgotten where they stood after resampling.
+"""The moves of one rung: repeated until the particles are hardly correlated with their positions after resampling.
 
-The first kernel is used as long as it gets there by itself; if it takes long, the next one (a gradient kernel, when the model has
-gradients) is tried on the same rung, and the one that forgets faster for its cost serves the rungs that follow.
+The first kernel is used while it needs few moves. Where it needs many, the next one (a gradient kernel, when the model has
+gradients) is tried on the same rung, and the more efficient of the two serves the rungs that follow.
 
-A few particles may not be moved at all by steps that suit the rest, and would fall behind unseen: `tempering.stragglers` gives them
-local moves.
+A few particles may reject every step of a length that suits the rest; `tempering.stragglers` moves them by shorter, local steps.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from zhat.results.records import Array
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.sweep import Swept, sweep
-from zhat.sampling.mixing import BETWEEN_RUNGS, Centred, Moves, centred, correlations, forgotten
+from zhat.sampling.mixing import BETWEEN_RUNGS, Centred, Moves, centred, correlations, decorrelated
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
 from zhat.sampling.tempering.kernel_choice import KernelChoice
 from zhat.sampling.tempering.rung import IntArray, Rung
-from zhat.sampling.tempering.stragglers import idleness_after, move_stragglers
+from zhat.sampling.tempering.stragglers import move_stragglers, surprisal_after
 from zhat.sampling.tuning import Tuning
 
-# What a gradient costs in likelihoods, for choosing between kernels; measured 1.5 to 2 on logistic likelihoods.
+# Cost of a gradient in likelihood evaluations, for the choice between kernels; measured 1.5 to 2 on logistic likelihoods.
 GRADIENT_COST = 2.0
-# Moves after which other kernels are tried, if the present one has not made the particles forget.
+# Moves after which another kernel is tried, if the correlation with the start is still too large.
 LONG = 4
-# Particles whose correlations are computed: more would tell them no better from a limit.
+# Particles from which correlations are computed: sufficient to compare them with a limit.
 N_COMPARED = 1000
 
 
@@ -40,11 +39,11 @@ class Start(NamedTuple):
     state: State
     ancestors: IntArray
     tuning: Tuning
-    idleness: Array
+    surprisal: Array
 
 
 class RungPlan(NamedTuple):
-    """At which beta a rung moves, how long, and what is kept: all states of the moves, log priors that no kernel needs."""
+    """The beta of a rung, how long it moves, and whether to keep all states and log priors that no kernel reads."""
 
     beta: float
     moves: Moves
@@ -52,10 +51,10 @@ class RungPlan(NamedTuple):
     priors: bool = True
 
 
-def move_until_forgotten(
+def move_until_decorrelated(
     model: Model, start: Start, plan: RungPlan, choice: KernelChoice, rng: np.random.Generator, loop: Loop
 ) -> Rung:
-    """Sweep until the particles have forgotten their start, choosing between kernels when the first one takes long.
+    """Move until the particles are hardly correlated with their start; choose between kernels when the first one is slow.
 
     Local moves of stragglers end the rung; with `keep_all` they count as part of its last move.
     """
@@ -63,8 +62,8 @@ def move_until_forgotten(
     before_moves = _compared(start.tuning, state)
     parts: list[Swept] = []
     left, memory, n_moves = 1.0, 1.0, 0
-    idleness, lefts = start.idleness, list[float]()
-    while not forgotten(lefts, memory, moves, BETWEEN_RUNGS) and n_moves < moves.at_most:
+    surprisal, lefts = start.surprisal, list[float]()
+    while not decorrelated(lefts, memory, moves, BETWEEN_RUNGS) and n_moves < moves.at_most:
         moving = TunedKernel(choice.kernel, Tempered(plan.beta), start.tuning).scaled(choice.scale)
         before, spent = left, loop.n_likelihood + GRADIENT_COST * loop.n_gradient
         part = sweep(model, moving, state, moves.at_once, rng, loop, priors=plan.priors)
@@ -72,7 +71,7 @@ def move_until_forgotten(
         n_moves += moves.at_once
         loop.tick(f"moves {n_moves}  acceptance {part.acceptance.mean:.2f}")
         choice.scales[choice.current] = choice.kernel.next_scale(choice.scale, part.acceptance.for_scale(choice.scale))
-        idleness = idleness_after(idleness, state, part)
+        surprisal = surprisal_after(surprisal, state, part)
         state = part.last
         left, memory = correlations(before_moves, _compared(start.tuning, state))
         cost = (loop.n_likelihood + GRADIENT_COST * loop.n_gradient - spent) / len(state.log_likelihood)
@@ -81,7 +80,7 @@ def move_until_forgotten(
         if left > moves.correlation and n_moves >= LONG and len(choice.kernels) > 1:
             choice.reconsider()
     local = TunedKernel(choice.for_local_moves, Tempered(plan.beta), start.tuning)
-    freed = move_stragglers(model, local, state, idleness, choice.local_part, rng, loop)
+    freed = move_stragglers(model, local, state, surprisal, choice.local_part, rng, loop)
     choice.local_part = freed.local_part
     states = State(*(None if field is None else field[None] for field in freed.state))
     if plan.keep_all:
@@ -89,7 +88,7 @@ def move_until_forgotten(
     return Rung(
         states=states,
         ancestors=start.ancestors,
-        idleness=idleness,
+        surprisal=surprisal,
         acceptance=sum(part.acceptance.mean for part in parts) / len(parts),
         correlation=left,
         memory=memory,

@@ -1,9 +1,9 @@
-"""The path from prior to posterior, and the schedules that walk it.
+"""The path from prior to posterior, and the schedules that choose its rungs.
 
     p_beta(theta)  proportional to  prior(theta) x likelihood(theta)^beta,      beta from 0 to 1.
 
-`beta` is an ordinary argument everywhere, so a new rung compiles nothing. Schedules are small frozen objects with
-one question to answer: which beta comes next?
+A rung is one inverse temperature beta. It is an ordinary argument of compiled code, so a new rung compiles nothing. A schedule is
+a small frozen object that chooses the next beta.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from zhat.numerics.rootfind import find_root
 from zhat.results.records import Array
 
 # The first rung of a path whose likelihood is zero on part of the prior: small enough to change no finite
-# likelihood anybody computes, large enough that an impossible point (-inf, or -1e100 used for it) weighs nothing.
+# likelihood of practice, large enough that a point of zero likelihood (-inf, or -1e100 used for it) has weight zero.
 ON_SUPPORT = 1e-50
-# How near the share of the effective number must be to the one asked for: how exactly it is met does not matter.
+# Tolerance on the share of the effective sample size, which need not be met exactly.
 NEAR_ENOUGH = 0.005
-# Looks at where the weights' variance says the answer is, before a bracket is drawn around it.
-QUICK_LOOKS = 3
+# Steps of a fixed-point iteration from the variance of the weights, before a bracketing search.
+QUICK_STEPS = 3
 
 
 class Schedule(Protocol):
@@ -39,7 +39,7 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True)
 class AdaptiveESS:
-    """The next beta at which the weights keep this share of the draws' effective number.
+    """The next beta is that at which the effective sample size of the weights is this share of the draws.
 
     The effective sample size (sum w)^2 / sum w^2 of w = L^(beta' - beta) falls from all draws to few as beta' grows,
     so a bracketing search finds the step (Jasra et al. 2011, Schaefer & Chopin 2013).
@@ -56,12 +56,12 @@ class AdaptiveESS:
         """See `Schedule`."""
         shifted = log_likelihood - log_likelihood.max()
 
-        @cache  # the ends of the bracket are asked about again and again, and every look sums over all particles
+        @cache  # the ends of the bracket are evaluated repeatedly, each time by a sum over all particles
         def surplus(log_step: float) -> float:
             return _ess_share(shifted, np.exp(log_step)) - self.fraction
 
         # On the log scale, since the first steps of a sharp likelihood are many orders of magnitude below one. Near the answer
-        # ESS = 1 / (1 + step^2 variance), which says where to look first, and from there where to look next.
+        # ESS share = 1 / (1 + step^2 variance), from which each trial step gives the next.
         high = float(np.log1p(-beta))
         if beta == 0.0 and (surplus(high) >= 0.0 or surplus(np.log(ON_SUPPORT)) < 0.0):
             return 1.0 if surplus(high) >= 0.0 else ON_SUPPORT
@@ -69,23 +69,24 @@ class AdaptiveESS:
             spread = float(np.std(shifted[shifted > -np.inf]))
             guess = float(np.log(np.sqrt(1.0 / self.fraction - 1.0) / spread))
         log_step = guess
-        for _ in range(QUICK_LOOKS):
+        for _ in range(QUICK_STEPS):
             if not np.log(ON_SUPPORT) < log_step < high:
                 break
-            found = surplus(log_step) + self.fraction
-            if abs(found - self.fraction) <= NEAR_ENOUGH:
+            share = surplus(log_step) + self.fraction
+            if abs(share - self.fraction) <= NEAR_ENOUGH:
                 return _above(beta, beta + np.exp(log_step))
-            if found == 1.0:
+            if share == 1.0:
                 break
-            log_step += 0.5 * float(np.log((1.0 / self.fraction - 1.0) / (1.0 / found - 1.0)))
-        if surplus(high) >= 0.0:  # asked last: the ESS falls with the step, so where a shorter one was near enough this is not
+            log_step += 0.5 * float(np.log((1.0 / self.fraction - 1.0) / (1.0 / share - 1.0)))
+        # Evaluated last: the ESS falls with the step, so where a shorter step was near enough this one is too long.
+        if surplus(high) >= 0.0:
             return 1.0
         low = max(min(guess - 0.7 if np.isfinite(guess) else high - 1.0, high - 0.1), float(np.log(ON_SUPPORT)))
         if np.isfinite(guess) and low < guess + 1.4 < high and surplus(guess + 1.4) < 0.0:
             high = guess + 1.4
         while surplus(low) < 0.0 and low > np.log(ON_SUPPORT):
             low = max(low - 20.0, float(np.log(ON_SUPPORT)))
-        if surplus(low) < 0.0:  # no step keeps enough: take the least, and let the weights tell
+        if surplus(low) < 0.0:  # no step keeps enough: take the smallest; the verdict on the weights shows it
             return _above(beta, beta + np.exp(low))
         log_step = find_root(surplus, low, high, 1e-3, 60, value_tolerance=NEAR_ENOUGH)
         return _above(beta, beta + np.exp(log_step))
@@ -93,7 +94,7 @@ class AdaptiveESS:
 
 @dataclass(frozen=True)
 class PowerLadder:
-    """beta_i = (i / n_rungs)^power for i = 0 ... n_rungs: the review's ladders (Friel & Pettitt 2008)."""
+    """beta_i = (i / n_rungs)^power for i = 0 ... n_rungs (Friel & Pettitt 2008), as in Friel & Wyse (2012)."""
 
     n_rungs: int = 40
     power: float = 5.0
@@ -106,7 +107,7 @@ class PowerLadder:
     @property
     def betas(self) -> tuple[float, ...]:
         """All rungs, from 0 to 1."""
-        # Not twice the same, which a high power of a small number may be.
+        # Without duplicates, which a high power of a small number may give.
         return tuple(np.unique((np.arange(self.n_rungs + 1) / self.n_rungs) ** self.power).tolist())
 
     def next_beta(self, log_likelihood: Array, beta: float) -> float:
@@ -135,9 +136,10 @@ class FixedLadder:
 
 
 def rungs_in_all(betas: Sequence[float]) -> int | None:
-    """About how many rungs a ladder will have that so far has these, or None while that cannot be said.
+    """The approximate final number of rungs of a ladder that has these so far; None while it cannot be predicted.
 
-    Adaptive ladders rise by a nearly constant factor once they are off the prior; what is left is taken at the last factor.
+    Adaptive ladders rise by a nearly constant factor after the first rungs; the remaining rungs are predicted with the last
+    factor.
     """
     if len(betas) < 4 or not betas[-1] > betas[-2] > 0.0:
         return None

@@ -1,10 +1,10 @@
-"""Chib & Jeliazkov's method with the one-coefficient-at-a-time walk of Friel & Wyse (2012): an ordinate for each coefficient.
+"""Chib & Jeliazkov's method with the one-coefficient-at-a-time random walk of Friel & Wyse (2012): an ordinate for each coefficient.
 
     posterior(theta*) = prod_j  E[ alpha(theta_j, theta_j* | ...) q(theta_j, theta_j*) ]  /  E[ alpha(theta_j*, theta_j | ...) ]
 
-The average above is over a chain in which the coefficients before j stand at theta*, the one below over proposals made along the
-next such chain, in which j stands there too (Chib & Jeliazkov 2001). The paper does not say how its 200,000 samples are shared
-among these chains; here they get equal shares. One chain a run, each with its own theta*, the best of its first draws.
+The numerator is averaged over a chain in which the coefficients before j are held at theta*, the denominator over proposals along
+the next such chain, in which j is held there too (Chib & Jeliazkov 2001). The paper does not say how its 200,000 samples are
+shared among these chains; here they get equal shares. One chain a run, each with its own theta*, the best of its first draws.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def ordinates_by_component(model: Model, precision: float, start: State, length:
             states = State.joined([part.states for part in sweeps(model, moving, here, n_draws, rng, loop)])
             draws, density = states.position, states.log_prior + states.log_likelihood
             here = state_at(model, draws[-1], loop)
-        else:  # nothing is free any more: the point itself, as often as asked
+        else:  # no coefficient is free: the point itself, repeated
             draws = np.broadcast_to(stars, (n_draws, n, d))
             density = np.broadcast_to(log_prior + log_likelihood, (n_draws, n))
         if j < d:
@@ -72,7 +72,7 @@ def _toward_point(model: Model, precision: float, draws: Array, density: Array, 
 def _away_from_point(
     model: Model, precision: float, draws: Array, density: Array, j: int, rng: np.random.Generator, loop: Loop
 ) -> Array:
-    """log alpha of a proposal of coefficient j, which stands at the point, along a chain: (draws, chains)."""
+    """log alpha of a proposal of coefficient j, which is held at the point, along a chain: (draws, chains)."""
     target = draws.copy()
     target[:, :, j] += rng.standard_normal(draws.shape[:2]) / np.sqrt(precision)
     return np.minimum(_density(model, target, loop) - density, 0.0)

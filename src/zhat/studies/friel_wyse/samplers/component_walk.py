@@ -3,8 +3,8 @@
     theta_j' ~ N(theta_j, 1 / (beta^exponent x precision)),      precision tau_p = 2.
 
 At beta = 1 the step has standard deviation 2^(-1/2), whatever the posterior's is (here about 0.12: one step in six is accepted),
-and at the ladder's first rung that of the prior: exponent = log(tau / tau_p) / log(beta_1). Nothing is tuned, nothing is shaped by
-draws. One move goes once through the coefficients and so costs a likelihood for each.
+and at the first rung above beta = 0 that of the prior: exponent = log(tau / tau_p) / log(beta_1). Nothing is tuned or
+fitted to draws. One move updates every coefficient once, with one likelihood evaluation each.
 
 Above a likelihood threshold (nested sampling) the steps are those at beta = 1.
 """
@@ -29,7 +29,7 @@ from zhat.sampling.tuning import Tuning
 class ComponentWalk:
     """Gaussian steps of one coordinate at a time.
 
-    In reduced runs the first coordinates stand still. How many is an argument of the compiled sweep, so that one program serves
+    In reduced runs the first coordinates are held. Their number is an argument of the compiled sweep, so that one program serves
     all of them: the tuning's `scale`, which this kernel has no other use for, is one more than their number.
     """
 
@@ -57,7 +57,7 @@ class ComponentWalk:
         return state
 
     def step(self, backend: Backend, state: State, noise: dict[str, Any], tuning: Tuning, target: Any) -> tuple[State, Info]:
-        """Once through the coordinates that are free."""
+        """Update every free coordinate once."""
         xp = backend.xp
         n, d = state.position.shape
         beta = target.beta if isinstance(target, Tempered) else 1.0

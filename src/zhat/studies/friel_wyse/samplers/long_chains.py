@@ -1,8 +1,8 @@
-"""The long chains of Friel & Wyse (2012): one chain a run, all runs side by side in one compiled sweep.
+"""The long chains of Friel & Wyse (2012): one chain a run, all runs together in one compiled sweep.
 
-A run of the paper is one chain of hundreds of thousands of sweeps, and a table needs eighteen. Chains stand side by side: none
-meets another, nothing resamples or tunes them. Sweeps are made a few hundred at a time; what a run must remember is added up on the
-way.
+A run of the paper is one chain of hundreds of thousands of sweeps, and a table needs eighteen. The
+chains are independent, without resampling or tuning. Sweeps are made a few hundred at a time, and the sums that a run needs are
+accumulated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from zhat.sampling.kernels._base import Kernel, TunedKernel
 from zhat.sampling.kernels.sweep import Swept, sweep
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
-from zhat.sampling.tempering.lineages import walk
+from zhat.sampling.tempering.lineages import anneal
 from zhat.sampling.tempering.path_survey import Plan
 from zhat.sampling.tuning import tuning_of
 from zhat.seeding import Key
@@ -33,7 +33,7 @@ AT_ONCE = 250
 
 
 def untuned(model: Model, kernel: Kernel, beta: float = 1.0, scale: float = 1.0) -> TunedKernel:
-    """A kernel that nothing tunes, at a beta; what it makes of the scale is its own affair."""
+    """A kernel without tuning at a beta; the kernel decides how it uses the scale."""
     d = model.n_dimensions
     return TunedKernel(kernel, Tempered(beta), tuning_of(np.zeros(d), np.eye(d), scale))
 
@@ -52,7 +52,7 @@ def sweeps(
 
 
 def after(start: State, parts: Iterable[Swept]) -> State:
-    """Where the chains stand after these sweeps, such as a burn-in."""
+    """States of the chains after these sweeps, such as a burn-in."""
     state = start
     for part in parts:
         state = part.last
@@ -73,7 +73,7 @@ def harmonic_of(parts: Iterable[Swept]) -> Array:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What long posterior chains leave: per chain the harmonic mean, and the best draw with its log density."""
+    """Summaries of long posterior chains: per chain the harmonic mean, and the best draw with its log density."""
 
     harmonic: Array
     best: Array
@@ -101,7 +101,7 @@ def posterior_chains(
     loop: Loop,
     log_jacobian: Callable[[Array], Array] | None = None,
 ) -> Posterior:
-    """Run the chains, and read both estimates from the same draws, as Friel & Wyse (2012) did.
+    """Run the chains, and compute both estimates from the same draws, as Friel & Wyse (2012) did.
 
     With `log_jacobian` (of positions) the best draw is that of the density in the parameters, not in the unconstrained vector.
     """
@@ -115,7 +115,7 @@ def posterior_chains(
 
 
 class Watch:
-    """Notes of the parts of a run as they pass: each chain's best draw, and how far likelihoods reach."""
+    """Running summaries over the parts of a run: each chain's best draw, and the range of likelihoods."""
 
     def __init__(self, n: int, d: int, log_jacobian: Callable[[Array], Array] | None = None) -> None:
         self.log_jacobian = log_jacobian
@@ -125,7 +125,7 @@ class Watch:
         self.accepted: list[float] = []
 
     def seeing(self, parts: Iterable[Swept]) -> Iterator[Swept]:
-        """The same parts, noted."""
+        """The same parts, added to the summaries."""
         chains = np.arange(len(self.density))
         for part in parts:
             position, log_prior, log_likelihood = part.states[:3]
@@ -203,7 +203,7 @@ def power_chains(model: Model, kernels: Callable[[float], Kernel], length: Power
 
 @dataclass(frozen=True)
 class Annealed:
-    """Log evidence and its own error for every run, and how uneven the weights were."""
+    """Log evidence and its standard error for every run, and how uneven the weights were."""
 
     log_evidence: Array
     se: Array
@@ -211,9 +211,9 @@ class Annealed:
 
 
 def annealed_runs(model: Model, plan: Plan, n_runs: int, n_samples: int, key: Key, loop: Loop) -> Annealed:
-    """All lineages of all runs together, `n_samples` at a time: lineages never meet, so a run is any `n_samples` of them."""
+    """All lineages of all runs together, `n_samples` at a time: lineages are independent, so a run is any `n_samples` of them."""
     start = prior_draws(model, n_runs * n_samples, key.child("prior"), loop)
-    run = walk(model, plan, start, n_samples, key.child("walk"), loop)
+    run = anneal(model, plan, start, n_samples, key.child("walk"), loop)
     weights = [Weights.of(row) for row in run.log_weights.reshape(n_runs, n_samples)]
     possible = run.log_weights[run.log_weights > -np.inf]
     return Annealed(np.array([w.log_mean for w in weights]), np.array([w.log_mean_se for w in weights]), float(np.std(possible)))

@@ -1,6 +1,6 @@
 """Laplace's formula in a model's own parameters, as Friel & Wyse (2012) have it; the library's method works in unconstrained coordinates.
 
-For the pine models this is no matter of taste. At a draw whose precision is a factor (1 + e) off the mode, the two curvatures of
+For the pine models the coordinates matter. At a draw whose precision is a factor (1 + e) off the mode, the two curvatures of
 the line are too large by that factor each, and that of tau too small by its square: to first order their product does not change.
 In the logarithm of tau it does, and Laplace at the best of a sample then scatters thirty times as much between runs.
 """

@@ -1,17 +1,17 @@
-"""New points for nested sampling in the way of Friel & Wyse (2012): a survivor, moved a fixed number of times above the threshold.
+"""New points for nested sampling as in Friel & Wyse (2012): a survivor, moved a fixed number of times above the threshold.
 
-Their sketch (section 3.5): choose a survivor at random, move it "a number of times" by Metropolis-Hastings for the prior, refusing
-what falls below the likelihood of the point that died. Neither the number nor the proposal is stated. Here `FixedSweeps` moves by
-one of two kernels:
+Their sketch (section 3.5): choose a survivor at random, move it "a number of times" by Metropolis-Hastings for the prior,
+rejecting proposals below the likelihood of the dead point. Neither the number nor the proposal is stated. Here `FixedSweeps`
+moves by one of two kernels:
 
 * `ComponentWalk`, for section 4.2: the steps that the section's other samplers take at beta = 1. At first they are too short for
   the prior, later too long for the region that is left.
 * `PriorGibbs`, for section 4.1, which used "Gibbs kernels in all of the Monte Carlo experiments": each parameter from its
-  prior conditional, refused below the threshold. Toward the end next to nothing is accepted, and new points are copies of old
-  ones: the paper's own guess at what went wrong ("better simulation from constrained distribution at high values").
+  prior conditional, rejected below the threshold. Toward the end hardly any proposal is accepted, and new points are copies of
+  old ones: the paper's own guess at what went wrong ("better simulation from constrained distribution at high values").
 
-Both leave the prior above the threshold invariant, so what is wrong is only that points have not forgotten where they began.
-Compare `zhat.sampling.nested.replacement`, whose moves go on until they have.
+Both leave the prior above the threshold invariant, so the only error is that new points remain correlated with their starts.
+Compare `zhat.sampling.nested.replacement`, which moves until that correlation is small.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ from zhat.seeding import Key
 
 @dataclass(frozen=True)
 class PriorGibbs:
-    """Each block from its conditional under the prior, refused where the target has no mass.
+    """Each block from its conditional under the prior, rejected where the target has no mass.
 
-    The prior is left invariant by the draws themselves, so that the target must be the prior but for its walls: `AboveLikelihood`.
+    The prior is left invariant by the draws themselves, so the target must be the prior restricted to a region:
+    `AboveLikelihood`.
     """
 
     conditionals: tuple[Conditional, ...] = field(repr=False)
@@ -88,7 +89,7 @@ class PriorGibbs:
 
 @dataclass(frozen=True)
 class FixedSweeps:
-    """A replacement of nested sampling: survivors chosen at random, moved `n_sweeps` times by a kernel that nothing tunes."""
+    """A replacement of nested sampling: survivors chosen at random, moved `n_sweeps` times by a kernel without tuning."""
 
     kernel: Kernel
     n_sweeps: int

@@ -51,7 +51,8 @@ def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any) -
     def with_backend(data: Any, hyper: Any, *args: Any) -> Any:
         return body(JaxBackend(core, data, hyper, block), *args)
 
-    return compiled_on(core, purpose, with_backend, model.data, model.hyper, *args)
+    with jax.enable_x64(True):
+        return core.compiled(purpose, lambda: with_backend)(model.data, model.hyper, *args)
 
 
 def compiled_on(core: Core, purpose: Any, function: Callable[..., Any], *args: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -82,11 +83,10 @@ def sweep(
     state = State(position=start.position, log_prior=log_prior, log_likelihood=start.log_likelihood)
     target = jax.tree.map(_as_float, moving.target)
 
-    def body(backend: Backend, *args: Any) -> Any:
-        return _moves(backend, kernel, priors, *args)
-
     purpose = ("sweep", kernel, type(moving.target).__name__, priors)
-    states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, state, noise, tuning, target)
+    states, counted, (bad_at_move, bad_position) = run(
+        model, loop, purpose, partial(_moves, kernel, priors), state, noise, tuning, target
+    )
     counted = np.asarray(counted)
     acceptance, accepted, n_likelihood, n_gradient, n_bad = counted[:5].tolist()
     each = counted[5:].reshape(2, -1)
@@ -104,7 +104,7 @@ def _as_float(value: Any) -> Any:
     return value if isinstance(value, np.ndarray) else np.float64(value)
 
 
-def _moves(backend: Backend, kernel: Kernel, priors: bool, state: State, noise: Any, tuning: Any, target: Any) -> Any:
+def _moves(kernel: Kernel, priors: bool, backend: Backend, state: State, noise: Any, tuning: Any, target: Any) -> Any:
     xp = backend.xp
     if kernel.moves_parameters:
         state = state._replace(position=parameters_at(backend, state.position))

@@ -43,7 +43,7 @@ def nan_on_the_left(params):
 
 # Row 1
 def test_nan_stops_the_run_and_names_the_point():
-    message = r"the log likelihood of 'mine' is NaN at x=-[0-9.]+ \(after [\d,]+ evaluations\)\. Return -inf where the model is"
+    message = r"the log likelihood of 'mine' is NaN at x=-[0-9.]+ \(after [\d,]+ evaluations\)\. Return -inf where the likelihood is zero"
     with pytest.raises(NonFiniteLikelihood, match=message):
         run(nan_on_the_left)
     with pytest.raises(NonFiniteLikelihood, match=r"is NaN at x=-"):

@@ -124,7 +124,7 @@ def test_signatures_name_public_classes(name, function):
 @pytest.mark.parametrize("name", list(registry()))
 def test_settings_of_methods_are_public(name):
     method = registry()[name]
-    assert method in PUBLIC
+    assert method in PUBLIC, f"import {method.__name__} in src/zhat/__init__.py and add it to __all__"
     hints = typing.get_type_hints(method)
     for field in fields(method):
         for cls in classes_in(hints[field.name]):

@@ -23,7 +23,7 @@ def test_the_command_line_and_the_tables_of_the_documentation_take_it(run, clone
 
 
 def test_it_estimates_and_its_error_is_honest(run):
-    (command,) = re.findall(r"^zhat (estimate .*)$", PAGE, re.MULTILINE)
+    (command,) = re.findall(r"^\.venv/bin/zhat (estimate .*)$", PAGE, re.MULTILINE)
     result = json.loads(run("-m", "zhat.cli", *command.split(), "--json", "--quiet"))["evidence"]
     assert result["settings"] == {"mode_check": True, "n_batches": 50, "n_draws": 2000}
     assert result["status"]["level"] == "ok"

@@ -73,7 +73,7 @@ def test_the_reference_has_every_public_name():
 def test_every_method_is_in_the_decision_table_or_warned_of():
     text = (DOCS / "howto" / "choose_a_method.md").read_text(encoding="utf-8")
     missing = [name for name in registry() if f"`{name}`" not in text]
-    assert missing == ["prior-mean"]
+    assert set(missing) <= {"prior-mean"}, f"give {missing} a row in docs/howto/choose_a_method.md, or a warning"
 
 
 def test_every_command_is_on_its_page():

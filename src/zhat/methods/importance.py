@@ -2,10 +2,10 @@
 
     Z = E_q[ L(theta) prior(theta) / q(theta) ]   so   log Z  is estimated by  log (1/N) sum_i w_i.
 
-By default q is a Student t (or several) at the modes that a multistart search finds, shaped by their curvature (Geweke 1989), or
-any proposal given. Pilot runs refit it: while their weights are uneven, mixtures of one, two, four t's are fitted to the weighted
-draws, and the best one is used, which helps with skewed and curved posteriors. Pilot draws are not used for the answer. A tenth
-of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but the
+By default q is a Student t (or several) at the modes that a survey finds, shaped by their curvature (Geweke 1989), or any
+proposal given. Pilot runs refit it: while their weights are uneven, mixtures of one, two, four t's are fitted to the weighted
+draws, and the best one is used, which helps with skewed and curved posteriors. If no such mixture fits, a small tempered population
+from the prior adds components: it knows regions that lie at no mode. Pilot draws are not used for the answer. A tenth of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but the
 prior reaches shows up as a few huge weights.
 
 *Its standard error.* The delta method's, sd(w) / (sqrt(N) mean(w)), given only when the weights' Pareto k is below 0.5 and their
@@ -21,7 +21,7 @@ dimensions the posterior of a hierarchical model may have no usable mode at all;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -32,6 +32,7 @@ from zhat.methods._base import Method, check_count
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.missed_mass.look import Look, look_for_missed_mass
+from zhat.missed_mass.prior_view import PriorView, view_from_prior
 from zhat.missed_mass.witnesses import Proposed
 from zhat.model.model import Model, Offer
 from zhat.numerics.weights import Weights
@@ -45,13 +46,15 @@ from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.learned_modes import learning
 from zhat.verdicts.missed_mass import after_look
-from zhat.verdicts.weights import weights_estimate
+from zhat.verdicts.weights import MAX_PARETO_K, weights_estimate
 
 REMEDY = "use zhat.SMC(), which needs no proposal"
 # Components of the mixtures that the pilots try in turn, and the share of effective draws that needs no better one.
 COMPONENTS = (1, 2, 4)
 GOOD_EFFICIENCY = 0.6
 HEAVY = 0.3
+# Share of effective draws below which a population from the prior helps to shape the proposal.
+POOR_EFFICIENCY = 0.02
 
 
 @dataclass(frozen=True)
@@ -83,60 +86,112 @@ class Importance(Method):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
         if self.proposal is not None:
-            estimate, finding = self._answer(model, self.proposal, 0, float("nan"), key, bench.loop)
+            shaped = _Shaped(self.proposal)
+            estimate, finding = self._answer(model, shaped, (), key, bench.loop)
             return estimate if finding is None else after_look(estimate, finding)
-        modes = bench.modes(self.look.effort.search_starts(model))
-        if not modes.usable:
-            return _no_proposal(modes.n_starts)
-        return learning(partial(self._at, model, bench.loop), modes.usable, key)
+        survey = bench.survey(self.look.effort.survey(model))
+        if survey.ended_early:
+            return _too_many_modes(len(survey.modes.usable))
+        if not survey.modes.usable:
+            return _no_proposal(survey.modes.n_starts)
+        estimate = learning(partial(self._at, model, bench.loop), survey.modes.usable, key)
+        return replace(estimate, diagnostics={**estimate.diagnostics, **survey.diagnostics})
 
     def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer of a proposal at these modes, and the finding of the check for missed mass, if it was made."""
-        first = at_modes(modes, self.degrees_of_freedom)
-        proposal, efficiency = self._refit(model, first, key.child("pilot"), loop)
-        return self._answer(model, proposal, len(modes), efficiency, key, loop)
+        shaped = self._refit(model, _Shaped(at_modes(modes, self.degrees_of_freedom)), COMPONENTS, key.child("pilot"), loop)
+        if shaped.is_poor and self.coverage_check:
+            shaped = self._with_population(model, shaped, key, loop)
+        return self._answer(model, shaped, modes, key, loop)
 
     def _answer(
-        self, model: Model, proposal: Proposal, n_modes: int, efficiency: float, key: Key, loop: Loop
+        self, model: Model, shaped: _Shaped, modes: tuple[Mode, ...], key: Key, loop: Loop
     ) -> tuple[Estimate, Finding | None]:
         loop.tick(f"{self.n_draws:,} draws from the proposal")
-        draws = weighted_draws(model, proposal, self.n_draws, key.child("draws"), loop, self.defensive)
+        draws = weighted_draws(model, shaped.proposal, self.n_draws, key.child("draws"), loop, self.defensive)
         assert draws.log_weight is not None
         record, weights = with_parameters(model, draws), Weights.of(draws.log_weight)
-        estimate = weights_estimate(weights, record, REMEDY, n_modes=n_modes, pilot_efficiency=efficiency)
+        estimate = weights_estimate(weights, record, REMEDY, n_modes=len(modes), pilot_efficiency=shaped.efficiency)
         if not self.coverage_check or not estimate.log_evidence_se:
             return estimate, None
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-        witnesses = Proposed(proposal, draws, weights, self.defensive)
+        witnesses = Proposed(shaped.proposal, draws, weights, self.defensive, modes, shaped.view)
         return estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key.child("look"), loop)
 
-    def _refit(self, model: Model, proposal: Proposal, key: Key, loop: Loop) -> tuple[Proposal, float]:
-        """The best of the proposal at the modes and mixtures fitted to weighted pilot draws; and its efficiency."""
-        first, best, best_score = proposal, proposal, -1.0
+    def _with_population(self, model: Model, shaped: _Shaped, key: Key, loop: Loop) -> _Shaped:
+        """The proposal with components fitted to a tempered population from the prior, refitted; it may reach what modes do not."""
+        view = view_from_prior(model, self.look.effort, key.child("look"), loop)
+        population = view.draws
+        if population is None or population.log_weight is None:
+            return shaped
+        fit = _fit(population.position, population.log_weight, COMPONENTS[-1], self.degrees_of_freedom, key.child("population"))
+        if fit is None:
+            return replace(shaped, view=view)
+        both = _Shaped(Mixture((shaped.proposal, fit), (0.5, 0.5)))
+        best = self._refit(model, both, (2 * COMPONENTS[-1],), key.child("second pilot"), loop)
+        return replace(best if best.score > shaped.score else shaped, view=view)
+
+    def _refit(self, model: Model, first: _Shaped, components: tuple[int, ...], key: Key, loop: Loop) -> _Shaped:
+        """The best of a proposal and mixtures of it with fits to weighted pilot draws."""
+        proposal, best = first.proposal, first
         pooled: list[tuple[np.ndarray, np.ndarray]] = []
-        for n_components in (*COMPONENTS, 0):
+        for n_components in (*components, 0):
             loop.tick(f"pilot {len(pooled) + 1}")
             draws = weighted_draws(model, proposal, self.n_pilot, key.child(n_components), loop, self.defensive)
             assert draws.log_weight is not None
             weights = Weights.of(draws.log_weight)
-            efficiency = float(weights.ess) / self.n_pilot
             pooled.append((draws.position, draws.log_weight))
-            # Heavy weights in the pilot would be heavier in the answer: efficiency alone prefers proposals that are too narrow.
-            score = efficiency if weights.pareto_k < HEAVY else 0.3 * efficiency
-            if score > best_score:
-                best, best_score = proposal, score
-            if best_score > GOOD_EFFICIENCY or weights.ess < 4 * model.n_dimensions or not n_components:
+            tried = _Shaped(proposal, float(weights.ess) / self.n_pilot, float(weights.pareto_k))
+            if tried.score > best.score:
+                best = tried
+            if best.score > GOOD_EFFICIENCY or weights.ess < 4 * model.n_dimensions or not n_components:
                 break
             position, log_weight = (np.concatenate([part[i] for part in pooled[-2:]]) for i in (0, 1))
-            weight = np.exp(log_weight - log_weight.max())
-            alive = (weight > 0) & np.isfinite(position).all(axis=1)
-            try:
-                rng = key.child("fit", n_components).generator()
-                fit = fitted(position[alive], weight[alive], n_components, self.degrees_of_freedom, rng)
-            except BadInput:  # the covariance of the weighted draws is singular: nothing can be fitted
+            fit = _fit(position, log_weight, n_components, self.degrees_of_freedom, key.child("fit", n_components))
+            if fit is None:
                 break
-            proposal = Mixture((first, fit), (0.25, 0.75))
-        return best, best_score
+            proposal = Mixture((first.proposal, fit), (0.25, 0.75))
+        return best
+
+
+@dataclass(frozen=True)
+class _Shaped:
+    """A proposal, the share of effective draws and Pareto k of its pilot, and the population that shaped it, if one did."""
+
+    proposal: Proposal
+    efficiency: float = float("nan")
+    pareto_k: float = float("inf")
+    view: PriorView | None = None
+
+    @property
+    def score(self) -> float:
+        """Its efficiency; less with heavy weights, which would be heavier in the answer: efficiency alone prefers narrow ones."""
+        if np.isnan(self.efficiency):
+            return -1.0
+        return self.efficiency if self.pareto_k < HEAVY else 0.3 * self.efficiency
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether its draws would hardly give an answer."""
+        return not self.pareto_k < MAX_PARETO_K or not self.efficiency > POOR_EFFICIENCY
+
+
+def _fit(position: np.ndarray, log_weight: np.ndarray, n_components: int, degrees_of_freedom: float, key: Key) -> Proposal | None:
+    """A mixture fitted to weighted draws; None where their covariance is singular."""
+    weight = np.exp(log_weight - log_weight.max())
+    alive = (weight > 0) & np.isfinite(position).all(axis=1)
+    try:
+        return fitted(position[alive], weight[alive], n_components, degrees_of_freedom, key.generator())
+    except BadInput:
+        return None
+
+
+def _too_many_modes(n_modes: int) -> Estimate:
+    sentence = (
+        f"the survey of the modes ended at {n_modes} of them, and there are more: a proposal at each would take longer than a method "
+        f"that needs none; {REMEDY}."
+    )
+    return Estimate(np.nan, None, Status.failed("many-modes", sentence))
 
 
 def _no_proposal(n_starts: int) -> Estimate:

@@ -24,7 +24,7 @@ out, and a black box never makes it. Cite Tierney & Kadane (1986); section 3.1 o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -58,7 +58,7 @@ DEFENSIVE = 0.1
 class Laplace(Method):
     """Gaussian approximation at the mode, with an importance-sampling check of `n_check` draws.
 
-    The search starts at `n_starts` points; None is 1,024, fewer in more than ten dimensions. With `coverage_check` a population
+    A search starts at each of `n_starts` points; with None a survey of thousands of starts finds the modes. With `coverage_check` a population
     from the prior shows whether a mode was missed.
     """
 
@@ -87,22 +87,15 @@ class Laplace(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        search = Search(
-            n_starts=self._n_starts(model),
-            tolerance=self.tolerance,
-            step_size=self.step_size,
-            damping=self.damping,
-        )
-        modes = find_modes(model, bench.prior(), key.child("modes"), bench.loop, search)
+        search = Search(tolerance=self.tolerance, step_size=self.step_size, damping=self.damping)
+        if self.n_starts is None:
+            modes = bench.survey(replace(self.look.effort.survey(model), search=search)).modes
+        else:
+            n = min(self.n_starts, self.look.effort.searches_of_black_box) if model.is_black_box else self.n_starts
+            modes = find_modes(model, bench.prior(), key.child("modes"), bench.loop, replace(search, n_starts=n))
         if not modes.usable:
             return no_peak(modes)
         return learning(lambda at, key: self._at(model, at, key, bench.loop), modes.usable, key)
-
-    def _n_starts(self, model: Model) -> int:
-        effort = self.look.effort
-        if self.n_starts is None:
-            return effort.search_starts(model)
-        return min(self.n_starts, effort.starts_of_black_box) if model.is_black_box else self.n_starts
 
     def _at(self, model: Model, modes: tuple[Mode, ...], key: Key, loop: Loop) -> tuple[Estimate, Finding | None]:
         """The answer at these modes, and the finding of the check for missed mass, if it was made."""

@@ -49,12 +49,13 @@ from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.defaults import check_kernels, kernels_for
 from zhat.sampling.mixing import Moves
+from zhat.sampling.tempering.path_sums import genealogical_se, path_sums
 from zhat.sampling.tempering.population import Population, run_along_path
 from zhat.sampling.tempering.schedules import AdaptiveESS, Schedule
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.missed_mass import after_look
-from zhat.verdicts.population import genealogical_se, path_sums, population_status
+from zhat.verdicts.population import population_status
 from zhat.verdicts.tempered import unfinished
 
 

@@ -5,6 +5,10 @@ proposal is far above Z. So a small tempered population starts from the prior, a
 importance weight would be more than a hundred times the mean is compared with the same share among the proposal's own draws. Both
 estimate one number, and where the population has clearly more, the proposal has missed about that share of the posterior.
 
+Where the proposal has missed something, the mean and the covariance of the particles that it does not reach are a further place for
+it, which needs no derivatives. The population's own estimate of the evidence is kept too, as a second estimate; modes that it did not
+visit are taken out of the comparison (`Finding.population_agrees`).
+
 Of the particles that were outlying on the way and left no descendants some are kept (`missed_mass.outliers`), and searches for
 modes start from them. The modes that the proposal lacks are returned, so that a method can add them. This includes a mode whose
 mass is too small to make the answer suspect, if it exceeds the answer's standard error. (A narrow mode in ten dimensions with two
@@ -21,44 +25,48 @@ import numpy as np
 
 from zhat.errors import NonFiniteLikelihood
 from zhat.missed_mass.effort import Effort
-from zhat.missed_mass.extra_populations import run_extra_populations, run_population
+from zhat.missed_mass.extra_populations import run_extra_populations
 from zhat.missed_mass.finding import Answer, Coverage, Finding, Progress, Unseen
-from zhat.missed_mass.mode_check import compare_at_modes, modes_above, modes_above_run
-from zhat.missed_mass.outliers import Outliers
+from zhat.missed_mass.mode_check import compare_at_modes, modes_above, modes_above_run, visited_share
+from zhat.missed_mass.prior_view import view_from_prior
 from zhat.missed_mass.witnesses import Proposed
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.loop import Loop, Stopped
+from zhat.sampling.importance.modes import Mode, moments_as_mode
 from zhat.sampling.importance.weighted_draws import defended
 from zhat.seeding import Key
 
 
 def coverage_check(model: Model, answer: Answer, run: Proposed, effort: Effort, key: Key, loop: Loop) -> Finding:
     """Compare a tempered population from the prior, and its outlying points, with the region that these weighted draws cover."""
-    outliers = Outliers(model, effort)
-    path = run_population(model, outliers, effort, key, loop)
+    view = run.view or view_from_prior(model, effort, key, loop)
     finding = Finding(answer, effort, unseen=(Unseen.OUTLIERS,) if model.is_black_box else ())
-    if not path.complete or path.final is None or path.final.log_weight is None:
+    population = view.draws
+    if population is None:
         return replace(finding, coverage_check=Progress.NOT_DONE, stopped=str(loop.stopped))
-    final = path.final
-    finding = replace(finding, coverage_check=Progress.DONE, coverage=_coverage(run, final, effort.huge))
+    coverage = _coverage(run, population, effort.huge)
+    visited = visited_share(run.modes, run.draws, population, effort)
+    finding = replace(
+        finding, coverage_check=Progress.DONE, coverage=coverage, from_population=view.estimate, visited_by_population=visited
+    )
+    beyond = _beyond(run, population, effort.huge) if finding.is_uncovered else ()
     if not finding.is_uncovered:
-        run_extra_populations(model, path, outliers, effort, key, loop)
-    if model.is_black_box or (not finding.is_uncovered and outliers.draws is None):
-        return finding
+        run_extra_populations(model, view.path, view.outliers, effort, key, loop)
+    outliers = view.outliers.draws
+    if model.is_black_box or (not finding.is_uncovered and outliers is None):
+        return replace(finding, new_modes=beyond)
     searches = key.child("climbs")
     try:
-        modes = modes_above_run(model, final, effort, searches, loop)
-        if outliers.draws is not None:
-            modes = (*modes, *modes_above(model, outliers.draws, effort, searches.child("climb of scouts"), loop))
+        modes = modes_above_run(model, population, effort, searches, loop)
+        if outliers is not None:
+            modes = (*modes, *modes_above(model, outliers, effort, searches.child("climb of scouts"), loop))
         finding = compare_at_modes(model, modes, finding, searches, loop)
     except (Stopped, NonFiniteLikelihood) as trouble:
         return replace(finding, mode_check=Progress.NOT_DONE, stopped=str(trouble))
-    if (
-        not finding.is_missed
-    ):  # too little mass for a suspect answer, but a mode with more than its standard error should be added
+    if not finding.is_missed:  # too little mass for a suspect answer, but one above its standard error should be added
         modes = tuple(mode for mode in modes if mode.log_mass > answer.log_evidence + np.log(answer.se))
-    return replace(finding, new_modes=modes)
+    return replace(finding, new_modes=(*modes, *beyond))
 
 
 def _coverage(run: Proposed, population: Draws, huge: float) -> Coverage:
@@ -69,6 +77,18 @@ def _coverage(run: Proposed, population: Draws, huge: float) -> Coverage:
     return Coverage(
         population=_huge_share(population.log_weight, there, huge), draws=_huge_share(log_weight, log_weight - log_mean, huge)
     )
+
+
+def _beyond(run: Proposed, population: Draws, huge: float) -> tuple[Mode, ...]:
+    """The particles that the proposal hardly reaches as one more place for it: their mean and covariance, and their mass."""
+    assert population.log_weight is not None
+    log_proposal = defended(run.proposal, population.position, population.log_prior, run.defensive)
+    there = population.log_prior + population.log_likelihood - log_proposal - run.weights.log_mean
+    weight = np.exp(population.log_weight - population.log_weight.max())
+    outside = (there > np.log(huge)) & (weight > 0)
+    share = float(weight[outside].sum() / weight.sum())
+    spread = moments_as_mode(population.position[outside], weight[outside], run.weights.log_mean + np.log(max(share, 1e-300)))
+    return () if spread is None else (spread,)
 
 
 def _huge_share(log_weight: Array, log_ratio: Array, huge: float) -> float:

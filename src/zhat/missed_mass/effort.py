@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from zhat.model.model import Model
+from zhat.sampling.importance.modes import Search
+from zhat.sampling.importance.survey import Starts
 
 
 @dataclass(frozen=True)
@@ -47,22 +49,27 @@ class Effort:
     # Dimensions up to which Laplace's method affords this check: a population takes a second or two there.
     coverage_up_to: int = 30
 
-    # -- starts of a search for modes --------------------------------------------------------------------------------------
-    # A basin that takes one start in 300 is reached by 97 of 100 searches with 1,024 starts.
-    starts: int = 1024
-    # Fewer starts above this many dimensions and numbers of data, where a Hessian is expensive and modes are seldom many: a model
-    # of a hundred dimensions has 32 starts.
-    cheap_dimensions: int = 10
-    cheap_data: int = 5000
-    fewest_starts: int = 16
-    # A Newton step of a black box costs 1 + d (d + 1) likelihoods.
-    starts_of_black_box: int = 4
-    # A check makes up to this many times as many starts as a first search where dimensions x data are below `cheap_work`: a check
-    # that misses a mode lets a wrong answer pass. (The mode of unequal-modes-10: 95 of 100 searches with 1,024 starts, 60 of 60
-    # with 3,072.)
-    thorough: float = 3.0
-    cheap_work: int = 3000
-    # Whether a check starts from prior draws as well as from the run's own points.
+    # -- survey of the modes -----------------------------------------------------------------------------------------------
+    # Starts from the prior where a likelihood evaluation is cheap, each compared with the known modes at five points: about as many
+    # evaluations as importance sampling makes for its answer. A basin of 3e-4 of the prior is met in 99 of 100 surveys. They are
+    # doubled up to `most_starts` while some mode was met by one start only.
+    starts: int = 16_384
+    most_starts: int = 65_536
+    # Fewer starts above this many numbers of data, where a likelihood evaluation is expensive; at least so many.
+    cheap_data: int = 20_000
+    fewest_starts: int = 512
+    # Starts of a black box, whose likelihoods are thousands of times as expensive as compiled ones: a basin of 1e-3 of the prior.
+    starts_of_black_box: int = 4096
+    # Searches before the first comparison, and further ones from starts that no known mode explains. Fewer above `cheap_dimensions`,
+    # where a Hessian is expensive, and for a black box, of which a Newton step costs 1 + d (d + 1) likelihoods.
+    first_searches: int = 64
+    searches: int = 256
+    cheap_dimensions: int = 20
+    fewest_searches: int = 16
+    searches_of_black_box: int = 4
+    # A mixture of more modes than this takes longer than methods that need no modes.
+    known_modes: int = 64
+    # Whether a check surveys the modes from prior draws as well as from the run's own points.
     search_from_prior: bool = True
     # Starts from the points of the run that reached the posterior: they are in its modes already.
     starts_from_run: int = 4
@@ -124,19 +131,16 @@ class Effort:
     # A share of a model's mass in other modes below this changes no conclusion about a family.
     missed_share: float = 0.05
 
-    def search_starts(self, model: Model) -> int:
-        """Starts of a first search for the modes of a model."""
+    def survey(self, model: Model) -> Starts:
+        """The starts and searches of a survey of this model's modes."""
         if model.is_black_box:
-            return self.starts_of_black_box
-        dimensions, data = self.cheap_dimensions / max(model.n_dimensions, 1), self.cheap_data / max(model.data_size, 1)
-        return max(self.fewest_starts, int(self.starts * min(1.0, dimensions) ** 1.5 * min(1.0, data)))
-
-    def check_starts(self, model: Model) -> int:
-        """Starts of a check that no mode was missed: more than those of a first search."""
-        if model.is_black_box:
-            return self.search_starts(model)
-        cheap = self.cheap_work / max(model.n_dimensions * model.data_size, 1)
-        return int(self.search_starts(model) * min(max(cheap, 1.0), self.thorough))
+            n, first, searches = self.starts_of_black_box, self.searches_of_black_box, 4 * self.searches_of_black_box
+        else:
+            n = max(self.fewest_starts, int(self.starts * min(1.0, self.cheap_data / max(model.data_size, 1))))
+            affordable = min(1.0, self.cheap_dimensions / max(model.n_dimensions, 1))
+            first = max(self.fewest_searches, int(self.first_searches * affordable))
+            searches = max(self.fewest_searches, int(self.searches * affordable))
+        return Starts(n, n * self.most_starts // self.starts, first, searches, self.known_modes, Search(max_iterations=self.steps))
 
     def population_size(self, model: Model) -> int:
         """Particles of a population from the prior that searches for further modes, a multiple of four."""

@@ -101,6 +101,10 @@ class Finding:
         Largest share of the posterior at a mode that the answer's draws do not visit.
     coverage : Coverage or None
         How much of a population from the prior a proposal reaches.
+    from_population : SecondEstimate or None
+        The log evidence of that population.
+    visited_by_population : float
+        Share of the posterior, by the answer's draws, outside the modes that the population hardly visits.
     new_modes : tuple of Mode
         Modes of the missed mass, for a method that can add them to its proposal.
     n_learned : int
@@ -119,6 +123,8 @@ class Finding:
     from_prior_draws: SecondEstimate | None = None
     unvisited_share: float | None = None
     coverage: Coverage | None = None
+    from_population: SecondEstimate | None = None
+    visited_by_population: float = 1.0
     new_modes: tuple[Mode, ...] = ()
     n_learned: int = 0
     stopped: str | None = None
@@ -145,9 +151,33 @@ class Finding:
         return self.coverage is not None and self.coverage.population > self.coverage.draws + self.effort.margin
 
     @property
+    def population_exceeds(self) -> bool:
+        """Whether the population from the prior proves that mass was missed."""
+        return self.from_population is not None and self.from_population.exceeds(self.answer, self.effort)
+
+    @property
+    def population_agrees(self) -> bool:
+        """Whether the population from the prior agrees with the answer, on the part of the posterior that it visited.
+
+        It may have lost a mode that the answer has; where it has not, both estimate the same number.
+        """
+        second = self.from_population
+        if second is None or not self.visited_by_population > 0.0:
+            return False
+        expected = Answer(self.answer.log_evidence + math.log(self.visited_by_population), self.answer.se)
+        off = abs(second.excess(expected))
+        return off <= self.effort.joint_errors * math.hypot(second.se, expected.se) + self.effort.slack
+
+    @property
     def is_missed(self) -> bool:
         """Whether any check shows that mass was missed."""
-        return self.modes_exceed or self.prior_draws_exceed or self.is_unvisited or self.is_uncovered
+        return (
+            self.modes_exceed
+            or self.prior_draws_exceed
+            or self.population_exceeds
+            or self.is_unvisited
+            or self.is_uncovered
+        )
 
     @property
     def resolution(self) -> float | None:
@@ -174,7 +204,9 @@ class Finding:
             out |= {"huge_share_particles": self.coverage.population, "huge_share_draws": self.coverage.draws}
         if self.mode_check is not Progress.NOT_MADE:
             out["mode_check"] = self.mode_check.value
-        for prefix, second in (("from_mode", self.at_modes), ("from_prior", self.from_prior_draws)):
+        if self.from_population is not None:
+            out["visited_by_population"] = self.visited_by_population
+        for prefix, second in self._seconds:
             if second is not None:
                 out[f"{prefix}_log_evidence"] = second.log_evidence
                 out[f"{prefix}_se"] = second.se
@@ -187,6 +219,11 @@ class Finding:
             out["unseen"] = [part.name.lower() for part in self.unseen]
         return out
 
+    @property
+    def _seconds(self) -> tuple[tuple[str, SecondEstimate | None], ...]:
+        population = ("from_population", self.from_population)
+        return ("from_mode", self.at_modes), ("from_prior", self.from_prior_draws), population
+
     @staticmethod
     def read(diagnostics: Mapping[str, Diagnostic], answer: Answer, effort: Effort = EFFORT) -> Finding:
         """The finding stored in a result's diagnostics, to be compared with an answer: that of the result, or another one.
@@ -195,7 +232,7 @@ class Finding:
         """
         coverage = [diagnostics.get(f"huge_share_{name}") for name in ("particles", "draws")]
         unvisited, n_learned = diagnostics.get("unvisited_share"), diagnostics.get("n_modes_missed_at_first", 0)
-        unseen = diagnostics.get("unseen", [])
+        unseen, visited = diagnostics.get("unseen", []), diagnostics.get("visited_by_population")
         return Finding(
             answer=answer,
             effort=effort,
@@ -203,6 +240,8 @@ class Finding:
             coverage_check=_progress(diagnostics.get("particle_check")),
             at_modes=_second(diagnostics, "from_mode"),
             from_prior_draws=_second(diagnostics, "from_prior"),
+            from_population=_second(diagnostics, "from_population"),
+            visited_by_population=visited if isinstance(visited, float) else 1.0,
             unvisited_share=unvisited if isinstance(unvisited, float) else None,
             coverage=Coverage(*[float(c) for c in coverage]) if all(isinstance(c, float) for c in coverage) else None,  # type: ignore[arg-type]
             n_learned=n_learned if isinstance(n_learned, int) else 0,

@@ -28,10 +28,10 @@ from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model
 from zhat.numerics.weights import Weights
 from zhat.results.records import Array, Draws
-from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.importance.modes import Mode, Search, different, find_modes
 from zhat.sampling.importance.proposals import at_modes
+from zhat.sampling.importance.survey import survey_modes
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.seeding import Key
 
@@ -75,9 +75,7 @@ def _modes_of(model: Model, run: Sampled, effort: Effort, key: Key, loop: Loop) 
     """The usable modes reached from a run's points, the prior and outlying points; a mode may occur more than once."""
     modes = modes_above_run(model, run.draws, effort, key, loop)
     if effort.search_from_prior:
-        n = effort.check_starts(model)
-        prior, search = prior_draws(model, n, key.child("prior"), loop), Search(n_starts=n, max_iterations=effort.steps)
-        modes = (*modes, *find_modes(model, prior, key.child("climb from prior"), loop, search).usable)
+        modes = (*modes, *survey_modes(model, effort.survey(model), key.child("prior"), loop, modes).modes.usable)
     if run.outliers is not None:
         modes = (*modes, *modes_above(model, run.outliers, effort, key.child("climb of scouts"), loop))
     return modes
@@ -132,6 +130,19 @@ def unvisited_share(modes: tuple[Mode, ...], draws: Draws, visitors: Array, effo
         if visited < effort.seldom * share and share - visited > effort.visit_errors * se:
             worst = max(worst, share - visited)
     return worst
+
+
+def visited_share(modes: tuple[Mode, ...], draws: Draws, population: Draws, effort: Effort) -> float:
+    """The share of the posterior, by weighted draws, outside the modes that a weighted population hardly visits."""
+    assert draws.log_weight is not None and population.log_weight is not None
+    weight, other = (np.exp(log - log.max()) for log in (draws.log_weight, population.log_weight))
+    weight, other = weight / weight.sum(), other / other.sum()
+    lost = np.zeros(len(weight), dtype=bool)
+    for mode in different(modes):
+        inside = _near(mode, draws.position, effort)
+        if float(other[_near(mode, population.position, effort)].sum()) < effort.seldom * float(weight[inside].sum()):
+            lost |= inside
+    return float(weight[~lost].sum())
 
 
 def _near(mode: Mode, position: Array, effort: Effort) -> NDArray[np.bool_]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from zhat.missed_mass.prior_view import PriorView
 from zhat.numerics.weights import Weights
 from zhat.results.records import Draws
+from zhat.sampling.importance.modes import Mode
 from zhat.sampling.importance.proposals import Proposal
 
 
@@ -33,12 +35,28 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Proposed:
-    """Weighted draws of a proposal with the share `defensive` of prior draws."""
+    """Weighted draws of a proposal.
+
+    Attributes
+    ----------
+    proposal : Proposal
+    draws : Draws
+    weights : Weights
+        Of the draws.
+    defensive : float
+        The share of prior draws among them.
+    modes : tuple of Mode
+        The modes that the proposal knows.
+    view : PriorView or None
+        A population from the prior that exists already.
+    """
 
     proposal: Proposal
     draws: Draws
     weights: Weights
     defensive: float
+    modes: tuple[Mode, ...] = ()
+    view: PriorView | None = None
 
 
 Witnesses = Sampled | Proposed

@@ -53,6 +53,13 @@ TABLE: tuple[Code, ...] = (
         (FAILED,),
     ),
     Code(
+        "many-modes",
+        "Importance",
+        "more modes than a proposal can be put at",
+        "`zhat.SMC()` or `zhat.NestedSampling()`",
+        (FAILED,),
+    ),
+    Code(
         "no-peak",
         "Laplace, Laplace-Metropolis",
         "the curvature at the best point is not that of a mode",

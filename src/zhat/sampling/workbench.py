@@ -10,7 +10,7 @@ from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.posterior import Chains, ChainSettings, run_chains
-from zhat.sampling.importance.modes import Modes, Search, find_modes
+from zhat.sampling.importance.survey import Starts, Survey, survey_modes
 from zhat.sampling.kernels._base import Kernel
 from zhat.seeding import Key
 
@@ -23,7 +23,7 @@ class Workbench:
         self.loop = loop
         self._key = key.child("workbench")
         self._prior: Draws | None = None
-        self._modes: Modes | None = None
+        self._survey: Survey | None = None
         self._posterior: Chains | None = None
 
     def prior(self) -> Draws:
@@ -33,12 +33,11 @@ class Workbench:
             self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
         return self._prior
 
-    def modes(self, n_starts: int) -> Modes:
-        """The posterior's modes that a search from this many prior draws finds; later calls return the modes of the first."""
-        if self._modes is None:
-            search = Search(n_starts=n_starts)
-            self._modes = find_modes(self.model, self.prior(), self._key.child("modes"), self.loop, search)
-        return self._modes
+    def survey(self, starts: Starts) -> Survey:
+        """The posterior's modes that a survey from so many prior draws finds; later calls return that of the first."""
+        if self._survey is None:
+            self._survey = survey_modes(self.model, starts, self._key.child("modes"), self.loop)
+        return self._survey
 
     def posterior(self) -> Chains:
         """Chains of posterior draws, with their R-hat and effective sample size."""

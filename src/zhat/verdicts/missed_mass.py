@@ -23,6 +23,16 @@ def missed_mass_status(finding: Finding) -> Status:
                 "use zhat.SMC(), which starts from the prior.",
             )
         )
+    if finding.population_exceeds and finding.from_population is not None:
+        excess = finding.from_population.excess(finding.answer)
+        status = status.and_(
+            Status.suspect(
+                "missed-mode",
+                f"a tempered population from the prior finds {excess:.2f} nats more than this answer, "
+                f"{_errors(finding.from_population.joint_errors(finding.answer))}: the proposal has missed part of the posterior; use "
+                "zhat.SMC().",
+            )
+        )
     if finding.is_uncovered and finding.coverage is not None:
         status = status.and_(
             Status.suspect(

@@ -25,6 +25,8 @@ from zhat.seeding import Key
 
 # Starts in one compiled call: few enough that converged searches do not wait for slow ones.
 AT_ONCE = 64
+# A quarter of them in more dimensions than this, where a Hessian that only fills the batch is expensive.
+FEW_DIMENSIONS = 20
 # Starts that end closer than this, in standard deviations, are at one mode.
 SAME = 0.1
 
@@ -33,7 +35,7 @@ SAME = 0.1
 class Search:
     """Settings of a search for modes."""
 
-    n_starts: int
+    n_starts: int = 64
     tolerance: float = 1e-8
     step_size: float = 1.0
     max_iterations: int = 100
@@ -101,7 +103,7 @@ class Modes:
 
 def find_modes(model: Model, draws: Draws, key: Key, loop: Loop, search: Search) -> Modes:
     """Optimise from the draws of highest density and from some at random; keep the distinct modes."""
-    position = _starts(draws, search.n_starts, key)
+    position = draws.position[starts_of(draws, search.n_starts, key)]
     position, value, gradient, precision = _optimise(model, position, search, loop)
     step = _newton_step(gradient, precision, np.zeros(len(position)))
     decrement = 0.5 * np.abs(np.einsum("ki,ki->k", gradient, step))
@@ -152,6 +154,21 @@ def different(modes: tuple[Mode, ...], apart: float = SAME) -> tuple[Mode, ...]:
     return tuple(kept)
 
 
+def moments_as_mode(position: Array, weight: Array, log_mass: float) -> Mode | None:
+    """A normal with the mean and covariance of weighted points and this log mass, as if it were a mode; None for too few points."""
+    n, d = position.shape
+    if n <= 2 * d:
+        return None
+    share = weight / weight.sum()
+    mean = share @ position
+    covariance = np.atleast_2d(np.cov(position.T, aweights=share, ddof=0))
+    if not np.isfinite(covariance).all() or not definite(covariance[None])[0]:
+        return None
+    precision = np.linalg.inv(covariance)
+    log_density = log_mass - 0.5 * d * float(np.log(2 * np.pi)) + 0.5 * float(np.linalg.slogdet(precision)[1])
+    return Mode(mean, log_density, 0.5 * (precision + precision.T), 0.0, True)
+
+
 def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[Mode, ...]:
     """The log posterior and its curvature at given points, without optimising from there.
 
@@ -163,19 +180,19 @@ def peaks_at(model: Model, position: Array, widths: Array, loop: Loop) -> tuple[
     return tuple(Mode(position[k], float(value[k]), precision[k], float(decrement[k]), True) for k in range(len(position)))
 
 
-def _starts(draws: Draws, n: int, key: Key) -> Array:
-    """Half of the starts are the draws of highest density, half are random draws of positive likelihood."""
+def starts_of(draws: Draws, n: int, key: Key) -> NDArray[np.int64]:
+    """Which draws to start from: half are those of highest density, half random ones of positive likelihood."""
     density = draws.log_likelihood + draws.log_prior
     alive = np.flatnonzero(np.isfinite(density) & np.isfinite(draws.position).all(axis=1))
     best = alive[np.argsort(-density[alive])][: (n + 1) // 2]
     rest = np.setdiff1d(alive, best)
     others = key.generator().permutation(rest)[: n - len(best)]
-    return draws.position[np.concatenate([best, others])]
+    return np.concatenate([best, others])
 
 
 def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
     widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
-    at_once = min(len(position), AT_ONCE)
+    at_once = AT_ONCE if position.shape[1] <= FEW_DIMENSIONS else AT_ONCE // 4  # one program for any number of starts
     value, gradient, precision = curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active: NDArray[np.bool_] = np.isfinite(value)

@@ -1,0 +1,56 @@
+"""The view from the prior: a small tempered population, which estimates the evidence without knowing any mode.
+
+It serves three purposes beside an answer from the modes. Its log evidence is a second estimate, with a standard error of a tenth of a
+nat or so. Its particles show regions that a proposal does not reach, and can shape a better one. Its outlying points are starts of a
+search for modes (`missed_mass.outliers`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zhat.missed_mass.effort import Effort
+from zhat.missed_mass.extra_populations import run_population
+from zhat.missed_mass.finding import SecondEstimate
+from zhat.missed_mass.outliers import Outliers
+from zhat.model.model import Model
+from zhat.results.records import Draws, PathRun
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.tempering.path_sums import genealogical_se, path_sums
+from zhat.seeding import Key
+
+
+@dataclass(frozen=True)
+class PriorView:
+    """A tempered population from the prior.
+
+    Attributes
+    ----------
+    path : PathRun
+    outliers : Outliers
+        Its outlying points; further populations may add to them.
+    """
+
+    path: PathRun
+    outliers: Outliers
+
+    @property
+    def draws(self) -> Draws | None:
+        """Its weighted posterior draws; None if it was stopped."""
+        final = self.path.final
+        return final if self.path.complete and final is not None and final.log_weight is not None else None
+
+    @property
+    def estimate(self) -> SecondEstimate | None:
+        """Its log evidence, with the larger of its two standard errors; None if it was stopped."""
+        if self.draws is None:
+            return None
+        sums = path_sums(self.path)
+        genealogical, _ = genealogical_se(self.path, sums.islands)
+        return SecondEstimate(sums.log_evidence, max(sums.se, genealogical), sums.worst_pareto_k)
+
+
+def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop) -> PriorView:
+    """Temper a population of the size that `effort` gives for the model."""
+    outliers = Outliers(model, effort)
+    return PriorView(run_population(model, outliers, effort, key, loop), outliers)

@@ -30,6 +30,19 @@ class Code:
 
 
 TABLE: tuple[Code, ...] = (
+    # -- several families
+    Code(
+        "no-agreement",
+        "the default, `zhat.crosscheck`",
+        "no two algorithms agree on a number",
+        "longer runs of the family with the highest number, a reparametrisation, or posterior draws",
+    ),
+    Code(
+        "unconfirmed",
+        "the default, `zhat.crosscheck`",
+        "one algorithm has an answer and no other confirms it",
+        "`zhat.crosscheck(model)`, or posterior draws",
+    ),
     # -- weights
     Code(
         "pareto-k",

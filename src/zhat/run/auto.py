@@ -1,55 +1,78 @@
-"""The default: which methods run when none is named, and how their answers are combined.
+"""The default: several families of methods, the cheapest first, until two views agree.
 
-Importance sampling at the modes runs first: where its own checks accept the answer, it is the most accurate for its cost. Where
-they do not, SMC runs, which needs no modes; and importance sampling at the modes, from the first method's check for missed mass,
-is compared with the answer of the second as well.
+Importance sampling at the modes runs first. It brings a second view of its own, a small tempered population from the prior: where its
+weights are well behaved and the population's estimate agrees with it, that is the answer, at little more than the price of importance
+sampling alone. Otherwise further families run (`run.families`), each starting elsewhere, until two algorithms agree (`run.judging`). A
+family that refuses its own answer does not stop the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from zhat.methods._base import Method
-from zhat.methods.importance import Importance
-from zhat.methods.smc import SMC
+from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
+from zhat.model.model import Model
 from zhat.results.estimate import Evidence
 from zhat.results.records import Cost
 from zhat.run.distribution.plans import Plan
+from zhat.run.families import FIRST, Family, following
+from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, combined, judge, unresolved, with_views
 from zhat.sampling.backend.loop import Budget
-from zhat.verdicts.missed_mass import missed_mass_status
 
 # After these nothing else starts: the user or the budget ended the run.
 ENDED = {"interrupted", "budget", "unchecked"}
 
-Run = Callable[[Method, Budget | None], Plan[Evidence]]
+Run = Callable[[Method, int, Budget | None], Plan[Evidence]]
 
 
-def by_default(run: Run, budget: Budget | None) -> Plan[Evidence]:
-    """The evidence by importance sampling, or by SMC where that is suspect or failed; `run` runs one method within a budget."""
-    first = yield from run(Importance(), budget)
-    if first.status.is_ok:
-        k = first.diagnostics.get("pareto_k", float("nan"))
-        why = f"importance sampling at the mode, whose weights are well behaved (Pareto k {k:.2f})"
-        return replace(first, why_this_method=why)
-    if any(reason.code in ENDED for reason in first.status.reasons):
-        return first
-    second = yield from run(SMC(), _remaining(budget, first.cost))
-    reason = first.status.reasons[0]
-    return replace(
-        compared(first, second),
-        why_this_method=f"SMC, because importance sampling refused ({reason.code}): {reason.sentence}",
-        cost=first.cost + second.cost,
+def by_default(model: Model, run: Run, budget: Budget | None) -> Plan[Evidence]:
+    """The evidence on which two views agree; `run` runs one method, from a number of its own, within a budget."""
+    members = [(yield from _member(FIRST, run, budget))]
+    first = members[0].evidence
+    if has_two_views(first):
+        return with_views(first, members, _two_views(first))
+    spent = first.cost
+    for family in following(model):
+        if _is_ended(members[-1].evidence):
+            return members[-1].evidence if len(members) == 1 else unresolved(judge(members, AGREE))
+        members.append((yield from _member(family, run, _remaining(budget, spent))))
+        spent = spent + members[-1].evidence.cost
+        judgement = judge(members, AGREE)
+        if judgement.is_agreed:
+            return combined(judgement)
+    at_last = judge(members, AGREE_AT_LAST)
+    return combined(at_last) if at_last.is_agreed else unresolved(at_last)
+
+
+def _member(family: Family, run: Run, budget: Budget | None) -> Plan[Member]:
+    evidence = yield from run(family.method, family.number, budget)
+    return Member(family, evidence)
+
+
+def has_two_views(result: Evidence) -> bool:
+    """Whether an importance sampling estimate is accepted and its own population from the prior agrees with it."""
+    if not result.status.is_ok or result.log_evidence_se is None:
+        return False
+    if result.log_evidence_se == 0.0:
+        return True  # a constant likelihood: the answer is exact
+    return Finding.read(result.diagnostics, Answer(result.log_evidence, result.log_evidence_se), SHARP).population_agrees
+
+
+def _two_views(result: Evidence) -> str:
+    k, at, se = (float(result.diagnostics.get(name, float("nan"))) for name in _VIEW)  # type: ignore[arg-type]
+    return (
+        f"importance sampling at the modes, whose weights are well behaved (Pareto k {k:.2f}); a tempered population from the prior "
+        f"agrees ({at:.3g} ± {se:.2g} on what it visited)"
     )
 
 
-def compared(first: Evidence, second: Evidence) -> Evidence:
-    """The second evidence, compared with the estimate at the modes from the first one's check, which is independent of it."""
-    if second.log_evidence_se is None:
-        return second
-    answer = Answer(second.log_evidence, second.log_evidence_se)
-    return second.doubted(missed_mass_status(Finding.read(first.diagnostics, answer).second_estimates))
+_VIEW = ("pareto_k", "from_population_log_evidence", "from_population_se")
+
+
+def _is_ended(result: Evidence) -> bool:
+    return any(reason.code in ENDED for reason in result.status.reasons)
 
 
 def _remaining(budget: Budget | None, spent: Cost) -> Budget | None:

@@ -113,20 +113,28 @@ def plan(
     """The plan of one evidence, its arguments checked; with `spread` every run is a task of its own."""
     _check_arguments(model, repeats, budget)
     if method is None:
-        return by_default(lambda chosen, left: _run(model, chosen, seed, repeats, progress, left, spread), budget)
+        return by_default(model, lambda chosen, at, left: _run(model, chosen, seed, repeats, progress, left, spread, at), budget)
     chosen = method_named(method) if isinstance(method, str) else method
     _check_needs(model, chosen)
     return _run(model, chosen, seed, repeats, progress, budget, spread)
 
 
 def _run(
-    model: Model, method: Method, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
+    model: Model,
+    method: Method,
+    seed: int,
+    repeats: int,
+    progress: bool | None,
+    budget: Budget | None,
+    spread: bool,
+    number: int = 0,
 ) -> Plan[Evidence]:
     # Runs that share a budget run one after the other: which of them spends it first would depend on the workers.
     apart = spread and (budget is None or (math.isinf(budget.likelihoods) and math.isinf(budget.seconds)))
-    groups = [(i,) for i in range(repeats)] if apart else [tuple(range(repeats))]
+    numbers = range(number * repeats, (number + 1) * repeats)
+    groups = [(i,) for i in numbers] if apart else [tuple(numbers)]
     progress = False if spread else progress
-    parts = yield [Task(some_runs, model, (method, seed, numbers, progress, budget)) for numbers in groups]
+    parts = yield [Task(some_runs, model, (method, seed, some, progress, budget)) for some in groups]
     runs: Runs = reduce(operator.add, parts)
     combined = together(runs)
     return Evidence(

@@ -73,7 +73,7 @@ def some_runs(
                 status, estimate = Status.failed(stop.code, f"no evidence yet: {stop}."), Estimate(np.nan, None)
             estimate = estimate.doubted(status)
             # A record is large, and of several good runs only the first one's is kept.
-            estimates.append(estimate if i == 0 or not estimate.status.is_ok else replace(estimate, record=None))
+            estimates.append(estimate if i == numbers[0] or not estimate.status.is_ok else replace(estimate, record=None))
             if loop.interrupted or estimate.status.level is Level.FAILED:
                 break
         cost = loop.cost(clock.seconds)

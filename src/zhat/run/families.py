@@ -1,0 +1,72 @@
+"""Families of methods, by the end from which they start, and the order in which they run where an answer needs a second view.
+
+What one family misses another sees: proposals at modes miss what lies at no mode; tempering from the prior passes by a spike inside a
+broad mode (a first-order transition); likelihood thresholds lose a mode without a live point; chains keep to where they start. So an
+answer is accepted when two families, or two algorithms of one, agree on it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from zhat.methods._base import Method
+from zhat.methods.importance import Importance
+from zhat.methods.nested import NestedSampling
+from zhat.methods.smc import SMC
+from zhat.model.model import Model
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.kernels.slice import Slice
+from zhat.sampling.nested.replacement import MarkovReplacement
+
+
+class End(enum.Enum):
+    """Where a family starts."""
+
+    MODES = "from the modes"
+    TEMPERING = "from the prior, by tempering"
+    THRESHOLDS = "from the prior, by likelihood thresholds"
+
+
+@dataclass(frozen=True)
+class Family:
+    """One algorithm as a view of the evidence.
+
+    Attributes
+    ----------
+    label : str
+        Of the algorithm: two runs of one label are one view.
+    end : End
+    method : Method
+    number : int
+        Of the run, so that a second run of a method has random numbers of its own.
+    """
+
+    label: str
+    end: End
+    method: Method
+    number: int = 0
+
+
+# Live points of a second view: a standard error of a tenth or two of a nat, for half of the cost of the method's default.
+LIVE_POINTS = 1000
+# Above this many dimensions nested sampling takes minutes, and two kernels of SMC are compared instead.
+NESTED_UP_TO = 30
+
+FIRST = Family("importance", End.MODES, Importance())
+
+
+def following(model: Model) -> Iterator[Family]:
+    """The families after the first one, cheapest first; the last ones repeat with twice the effort."""
+    smc, by_slices = SMC(), MarkovReplacement(kernel=Slice(max_out=1))
+    yield Family("smc", End.TEMPERING, smc)
+    if model.n_dimensions > NESTED_UP_TO:
+        if not model.is_black_box:
+            yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
+        yield Family("smc", End.TEMPERING, SMC(n_particles=2 * smc.n_particles), 2)
+        return
+    yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS))
+    yield Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
+    yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2)
+    yield Family("smc", End.TEMPERING, SMC(n_particles=2 * smc.n_particles), 3)

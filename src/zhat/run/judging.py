@@ -1,0 +1,162 @@
+"""From the runs of several families to one answer: which of them agree, and what is said where none do.
+
+A run is *accepted* when its own status is ok and it has a standard error. The answer is the group of accepted runs that agree with the
+highest one (`numerics.agreement`), because what a family does not see is missing from its answer. It is ok when the group has two
+algorithms. A run that its own checks refused has no vote and no veto: its reason is known. One exception is an unbiased estimate of Z,
+refused or not, that lies far above the answer: by Markov's inequality it does so with probability at most exp(-b) for b nats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from zhat.formatting import with_error
+from zhat.missed_mass.finding import Answer, Finding
+from zhat.numerics.agreement import Group, group_of_highest
+from zhat.results.estimate import Diagnostic, Evidence, Status
+from zhat.results.records import Cost
+from zhat.run.families import Family
+from zhat.verdicts.missed_mass import missed_mass_status
+
+# Joint standard errors within which runs agree. Of two honest runs 1 in 20 differ by more than the first and are looked at again;
+# 1 in 370 by more than the second, after every family has run.
+AGREE, AGREE_AT_LAST = 2.0, 3.0
+# Nats by which a refused but unbiased estimate of Z contradicts an answer: exp(-7) < 0.001.
+MARKOV_NATS = 7.0
+UNBIASED = {"importance", "smc", "smc by HMC"}
+
+
+@dataclass(frozen=True)
+class Member:
+    """The run of one family."""
+
+    family: Family
+    evidence: Evidence
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether its own checks accept it."""
+        return self.evidence.status.is_ok and self.evidence.log_evidence_se is not None
+
+    def __str__(self) -> str:
+        """In a sentence: ``nested -40.1 ± 0.12`` or ``smc refused (stuck)``."""
+        if not self.is_accepted:
+            codes = ", ".join(reason.code for reason in self.evidence.status.reasons)
+            return f"{self.family.label} refused ({codes})"
+        return f"{self.family.label} {with_error(self.evidence.log_evidence, self.evidence.log_evidence_se)}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Runs of several families, and the group of them that agrees.
+
+    Attributes
+    ----------
+    members : tuple of Member
+        All runs, in the order in which they were made.
+    group : Group or None
+        The accepted ones that agree with the highest; its indices are those of `accepted`.
+    """
+
+    members: tuple[Member, ...]
+    group: Group | None
+
+    @property
+    def accepted(self) -> tuple[Member, ...]:
+        """The runs that their own checks accept."""
+        return tuple(member for member in self.members if member.is_accepted)
+
+    @property
+    def agreeing(self) -> tuple[Member, ...]:
+        """The accepted runs of the group."""
+        return () if self.group is None else tuple(self.accepted[i] for i in self.group.members)
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether two algorithms agree, and nothing unbiased lies far above them."""
+        return len({member.family.label for member in self.agreeing}) > 1 and not self._contradicted
+
+    @property
+    def _contradicted(self) -> bool:
+        assert self.group is not None
+        limit = self.group.value + MARKOV_NATS
+        return any(member.evidence.log_evidence > limit for member in self.members if member.family.label in UNBIASED)
+
+
+def judge(members: Sequence[Member], limit: float) -> Judgement:
+    """The runs that agree within `limit` joint standard errors."""
+    accepted = [member.evidence for member in members if member.is_accepted]
+    if not accepted:
+        return Judgement(tuple(members), None)
+    errors = [float(evidence.log_evidence_se or 0.0) for evidence in accepted]
+    return Judgement(tuple(members), group_of_highest([e.log_evidence for e in accepted], errors, limit))
+
+
+def combined(judgement: Judgement) -> Evidence:
+    """The answer of a group that agrees: the most precise run, with the weighted mean of all in place of its number."""
+    group, agreeing = judgement.group, judgement.agreeing
+    assert group is not None
+    leading = min(agreeing, key=lambda member: member.evidence.log_evidence_se or 0.0).evidence
+    others = [str(member) for member in judgement.members if member not in agreeing]
+    story = f"{_listed([str(member) for member in agreeing])} agree (largest difference {group.largest_z:.1f} joint standard errors)"
+    if others:
+        story += f"; {_listed(others)}"
+    answer = replace(
+        leading, log_evidence=group.value, log_evidence_se=group.se, degrees_of_freedom=group.degrees_of_freedom, no_se_because=None
+    )
+    answer = with_views(answer, judgement.members, story)
+    second = [
+        Finding.read(member.evidence.diagnostics, Answer(group.value, group.se)).second_estimates for member in judgement.members
+    ]
+    for finding in second:
+        answer = answer.doubted(missed_mass_status(finding))
+    return answer
+
+
+def unresolved(judgement: Judgement) -> Evidence:
+    """The result where no two algorithms agree: the best-founded number, without a standard error, and what each family says."""
+    members = judgement.members
+    said = _listed([str(member) for member in members])
+    if judgement.group is None:
+        finite = [member.evidence for member in members if math.isfinite(member.evidence.log_evidence)]
+        best = finite[-1] if finite else members[-1].evidence
+        span = _span([evidence.log_evidence for evidence in finite])
+        sentence = f"every family refused its own answer ({said}){span}; reparametrise the model, or give its posterior draws."
+        return with_views(best.doubted(Status.suspect("no-agreement", sentence)), members, "no family of methods has an answer")
+    best = judgement.agreeing[0].evidence
+    if len(judgement.accepted) == 1:
+        sentence = f"one algorithm has an answer and no other confirms it ({said}); run zhat.crosscheck(model) for longer."
+        return with_views(best.doubted(Status.suspect("unconfirmed", sentence)), members, "one family alone has an answer")
+    span = _span([member.evidence.log_evidence for member in judgement.accepted])
+    sentence = (
+        f"families of methods disagree{span} ({said}): what a family misses is missing from its number, so the highest is the better guess; "
+        "give the lower ones more particles or live points, and see whether they rise."
+    )
+    return with_views(best.doubted(Status.suspect("no-agreement", sentence)), members, "families of methods disagree")
+
+
+def with_views(answer: Evidence, members: Sequence[Member], story: str) -> Evidence:
+    """An answer with what every family said, the sum of their costs, and why it is the answer."""
+    views: dict[str, Diagnostic] = {
+        "views": [member.family.label for member in members],
+        "view_log_evidences": [float(member.evidence.log_evidence) for member in members],
+        "view_ses": [float(member.evidence.log_evidence_se or math.nan) for member in members],
+        "view_statuses": [str(member.evidence.status) for member in members],
+    }
+    cost = Cost()
+    for member in members:
+        cost = cost + member.evidence.cost
+    cites = tuple(dict.fromkeys(cite for member in members for cite in member.evidence.cites))
+    return replace(answer, diagnostics={**answer.diagnostics, **views}, cost=cost, cites=cites, why_this_method=story)
+
+
+def _span(values: Sequence[float]) -> str:
+    if len(values) < 2:
+        return ""
+    return f", between {min(values):.2f} and {max(values):.2f}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -15,10 +15,12 @@ import sys
 from pathlib import Path
 
 # Beyond the stress set: the centred eight schools (no mode), mirrored modes that no step joins, many dimensions, modes whose
-# share on the way from the prior is small or that are small themselves, and a likelihood that is all but zero on half of a vague
-# prior.
+# share on the way from the prior is small or that are small themselves, a likelihood that is all but zero on half of a vague
+# prior, and the traps of `zoo.needles`, on which one family of methods fails and another does not.
 MORE = ("E15", "label-switching-2", "label-switching-3", "gaussian-100", "unequal-modes-10", "unequal-modes-20",
-        "unequal-modes-30", "small-mode-10", "three-modes-3", "separated-classes")  # fmt: skip
+        "unequal-modes-30", "small-mode-10", "three-modes-3", "separated-classes", "soft-spike-5", "flat-funnel",
+        "unequal-widths-5", "unequal-widths-6", "unequal-widths-4-black-box", "unequal-widths-8-black-box", "tied-mixture",
+        "mirrored-signs-10")  # fmt: skip
 RESULTS = Path(__file__).parent / "traps.csv"
 COLUMNS = ("trap", "method", "runs", "right", "flagged", "confidently_wrong", "worst_error", "largest_z", "reasons")
 

@@ -36,7 +36,6 @@ from typing import ClassVar
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
@@ -74,8 +73,7 @@ class SMC(Method):
     name: ClassVar[str] = "smc"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     cites: ClassVar[tuple[str, ...]] = ("delmoral2006", "jasra2011", "chan2013", "lee2018")
-    # Searches from prior draws would cost as much as a quick run, and a large population covers more by itself.
-    look: ClassVar[Look] = Look.from_modes(Effort(search_from_prior=False))
+    look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "several modes, odd shapes, hierarchies, black boxes: the work horse"
 
     def __post_init__(self) -> None:

@@ -25,7 +25,6 @@ import numpy as np
 
 from zhat.errors import NonFiniteLikelihood
 from zhat.missed_mass.effort import Effort
-from zhat.missed_mass.extra_populations import run_extra_populations
 from zhat.missed_mass.finding import Answer, Coverage, Finding, Progress, Unseen
 from zhat.missed_mass.mode_check import compare_at_modes, modes_above, modes_above_run, visited_share
 from zhat.missed_mass.prior_view import view_from_prior
@@ -51,8 +50,6 @@ def coverage_check(model: Model, answer: Answer, run: Proposed, effort: Effort, 
         finding, coverage_check=Progress.DONE, coverage=coverage, from_population=view.estimate, visited_by_population=visited
     )
     beyond = _beyond(run, population, effort.huge) if finding.is_uncovered else ()
-    if not finding.is_uncovered:
-        run_extra_populations(model, view.path, view.outliers, effort, key, loop)
     outliers = view.outliers.draws
     if model.is_black_box or (not finding.is_uncovered and outliers is None):
         return replace(finding, new_modes=beyond)

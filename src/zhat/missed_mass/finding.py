@@ -31,8 +31,6 @@ class Unseen(enum.Enum):
     """Parts of the check that were left out."""
 
     OUTLIERS = "outlying points: a search from each would cost a black box more than its run"
-    EXTRA_POPULATIONS = "extra populations from the prior: too expensive in so many dimensions"
-    PRIOR_STARTS = "searches from prior draws: they would cost as much as the run"
     MODES = "modes: no search ended in one at which a proposal can be put"
 
 
@@ -105,6 +103,8 @@ class Finding:
         The log evidence of that population.
     visited_by_population : float
         Share of the posterior, by the answer's draws, outside the modes that the population hardly visits.
+    basin_resolution : float or None
+        Smallest share of the prior that a mode's basin may hold and still be met by the survey with probability 95 %.
     new_modes : tuple of Mode
         Modes of the missed mass, for a method that can add them to its proposal.
     n_learned : int
@@ -125,6 +125,7 @@ class Finding:
     coverage: Coverage | None = None
     from_population: SecondEstimate | None = None
     visited_by_population: float = 1.0
+    basin_resolution: float | None = None
     new_modes: tuple[Mode, ...] = ()
     n_learned: int = 0
     stopped: str | None = None
@@ -171,13 +172,7 @@ class Finding:
     @property
     def is_missed(self) -> bool:
         """Whether any check shows that mass was missed."""
-        return (
-            self.modes_exceed
-            or self.prior_draws_exceed
-            or self.population_exceeds
-            or self.is_unvisited
-            or self.is_uncovered
-        )
+        return self.modes_exceed or self.prior_draws_exceed or self.population_exceeds or self.is_unvisited or self.is_uncovered
 
     @property
     def resolution(self) -> float | None:
@@ -213,6 +208,8 @@ class Finding:
                 out[f"{prefix}_pareto_k"] = second.pareto_k
         if self.unvisited_share is not None:
             out["unvisited_share"] = self.unvisited_share
+        if self.basin_resolution is not None:
+            out["basin_resolution"] = self.basin_resolution
         if self.n_learned:
             out["n_modes_missed_at_first"] = self.n_learned
         if self.unseen:
@@ -245,7 +242,7 @@ class Finding:
             unvisited_share=unvisited if isinstance(unvisited, float) else None,
             coverage=Coverage(*[float(c) for c in coverage]) if all(isinstance(c, float) for c in coverage) else None,  # type: ignore[arg-type]
             n_learned=n_learned if isinstance(n_learned, int) else 0,
-            unseen=tuple(Unseen[str(name).upper()] for name in unseen) if isinstance(unseen, list) else (),
+            unseen=tuple(part for part in Unseen if part.name.lower() in unseen) if isinstance(unseen, list) else (),
         )
 
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from zhat.errors import NonFiniteLikelihood
 from zhat.missed_mass.effort import Effort
-from zhat.missed_mass.extra_populations import extra_outliers
 from zhat.missed_mass.finding import Answer, Finding, Progress, SecondEstimate, Unseen
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model
@@ -31,19 +30,19 @@ from zhat.results.records import Array, Draws
 from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.importance.modes import Mode, Search, different, find_modes
 from zhat.sampling.importance.proposals import at_modes
-from zhat.sampling.importance.survey import survey_modes
+from zhat.sampling.importance.survey import Survey, survey_modes
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.seeding import Key
 
 
 def mode_check(model: Model, answer: Answer, run: Sampled, effort: Effort, key: Key, loop: Loop) -> Finding:
     """Search for modes from a run's points, the prior and outlying points; compare importance sampling there with the answer."""
-    finding = Finding(answer, effort, from_prior_draws=mean_likelihood(run.prior_draws), unseen=_left_out(model, effort))
+    finding = Finding(
+        answer, effort, from_prior_draws=mean_likelihood(run.prior_draws), unseen=(Unseen.OUTLIERS,) if model.is_black_box else ()
+    )
     try:
-        modes = _modes_of(model, run, effort, key, loop)
-        others = extra_outliers(model, effort, key.child("vanguard"), loop)
-        if others is not None:
-            modes = (*modes, *modes_above(model, others, effort, key.child("climb of vanguard"), loop))
+        modes, survey = _modes_of(model, run, effort, key, loop)
+        finding = replace(finding, basin_resolution=survey.resolution)
         visitors = run.draws.position if run.equal_weight else None
         return compare_at_modes(model, modes, finding, key, loop, visitors)
     except (
@@ -62,23 +61,14 @@ def _estimate(weights: Weights) -> SecondEstimate:
     return SecondEstimate(float(weights.log_mean), float(weights.log_mean_se), float(weights.pareto_k))
 
 
-def _left_out(model: Model, effort: Effort) -> tuple[Unseen, ...]:
-    left_out = {
-        Unseen.OUTLIERS: model.is_black_box,
-        Unseen.EXTRA_POPULATIONS: model.n_dimensions > effort.extra_up_to,
-        Unseen.PRIOR_STARTS: not effort.search_from_prior,
-    }
-    return tuple(part for part, is_left_out in left_out.items() if is_left_out)
-
-
-def _modes_of(model: Model, run: Sampled, effort: Effort, key: Key, loop: Loop) -> tuple[Mode, ...]:
-    """The usable modes reached from a run's points, the prior and outlying points; a mode may occur more than once."""
+def _modes_of(model: Model, run: Sampled, effort: Effort, key: Key, loop: Loop) -> tuple[tuple[Mode, ...], Survey]:
+    """The usable modes reached from a run's points, the prior and outlying points, some of them twice; and the survey from the prior."""
     modes = modes_above_run(model, run.draws, effort, key, loop)
-    if effort.search_from_prior:
-        modes = (*modes, *survey_modes(model, effort.survey(model), key.child("prior"), loop, modes).modes.usable)
+    survey = survey_modes(model, effort.survey(model), key.child("prior"), loop, modes)
+    modes = (*modes, *survey.modes.usable)
     if run.outliers is not None:
         modes = (*modes, *modes_above(model, run.outliers, effort, key.child("climb of scouts"), loop))
-    return modes
+    return modes, survey
 
 
 def modes_above_run(model: Model, draws: Draws, effort: Effort, key: Key, loop: Loop) -> tuple[Mode, ...]:

@@ -10,13 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zhat.missed_mass.effort import Effort
-from zhat.missed_mass.extra_populations import run_population
 from zhat.missed_mass.finding import SecondEstimate
 from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model
 from zhat.results.records import Draws, PathRun
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.kernels.defaults import kernels_for
+from zhat.sampling.mixing import Moves
 from zhat.sampling.tempering.path_sums import genealogical_se, path_sums
+from zhat.sampling.tempering.population import Population, run_along_path
+from zhat.sampling.tempering.schedules import AdaptiveESS
 from zhat.seeding import Key
 
 
@@ -51,6 +54,13 @@ class PriorView:
 
 
 def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop) -> PriorView:
-    """Temper a population of the size that `effort` gives for the model."""
+    """Temper a population of the size that `effort` gives for the model, and keep its outlying points."""
     outliers = Outliers(model, effort)
-    return PriorView(run_population(model, outliers, effort, key, loop), outliers)
+    population = Population(
+        effort.population_size(model),
+        kernels_for(model, gibbs=False),
+        AdaptiveESS(effort.ess_kept),
+        Moves(effort.correlation, effort.moves_at_once, effort.moves_at_most),
+        effort.islands,
+    )
+    return PriorView(run_along_path(model, population, key, loop, observer=outliers.watch), outliers)

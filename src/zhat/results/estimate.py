@@ -253,7 +253,29 @@ class Evidence:
                 "log Z by b nats with probability at most exp(-b)."
             )
         lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
+        if self.status.is_ok and self.resolution is not None:
+            lines.append(f"  resolution: {self.resolution_in_words}")
         return "\n".join(lines)
+
+    @property
+    def resolution(self) -> float | None:
+        """The smallest share of the prior that a mode's basin may hold and still be met with probability 95 %; None if unknown."""
+        share = self.diagnostics.get("basin_resolution")
+        return float(share) if isinstance(share, int | float) else None
+
+    @property
+    def resolution_in_words(self) -> str:
+        """What the searches of this run could have seen, as a sentence."""
+        share = self.resolution
+        if share is None:
+            return "no search for modes was made, so a part of the posterior that the run did not visit is unknown."
+        if share >= 1.0:
+            return "no search ended in a mode, so a narrow mode that the run did not visit would not have been seen."
+        per_dimension = share ** (1.0 / max(self.n_dimensions, 1))
+        return (
+            f"a mode whose basin holds at least {share:.1g} of the prior is met with probability 95 % (a box of {per_dimension:.0%} of "
+            f"the prior's range in each of {self.n_dimensions} coordinates); a narrower one may be missing from this number."
+        )
 
     def _repr_html_(self) -> str:
         """For notebooks."""

@@ -34,7 +34,7 @@ def by_default(model: Model, run: Run, budget: Budget | None) -> Plan[Evidence]:
     if has_two_views(first):
         return with_views(first, members, _two_views(first))
     spent = first.cost
-    for family in following(model):
+    for family in following(model, members[0].is_accepted):
         if _is_ended(members[-1].evidence):
             return members[-1].evidence if len(members) == 1 else unresolved(judge(members, AGREE))
         members.append((yield from _member(family, run, _remaining(budget, spent))))

@@ -57,16 +57,23 @@ NESTED_UP_TO = 30
 FIRST = Family("importance", End.MODES, Importance())
 
 
-def following(model: Model) -> Iterator[Family]:
-    """The families after the first one, cheapest first; the last ones repeat with twice the effort."""
-    smc, by_slices = SMC(), MarkovReplacement(kernel=Slice(max_out=1))
-    yield Family("smc", End.TEMPERING, smc)
+def following(model: Model, first_accepted: bool) -> Iterator[Family]:
+    """The families after the first one; the last ones repeat with twice the effort.
+
+    Where importance sampling is accepted and tempering differs from it, thresholds decide, which have no first-order transitions.
+    Otherwise SMC comes first, which is the more precise one.
+    """
+    smc = Family("smc", End.TEMPERING, SMC())
+    more = SMC(n_particles=2 * SMC().n_particles)
     if model.n_dimensions > NESTED_UP_TO:
+        yield smc
         if not model.is_black_box:
             yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
-        yield Family("smc", End.TEMPERING, SMC(n_particles=2 * smc.n_particles), 2)
+        yield Family("smc", End.TEMPERING, more, 2)
         return
-    yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS))
-    yield Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
+    nested = Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS))
+    yield from (nested, smc) if first_accepted else (smc, nested)
+    by_slices = NestedSampling(n_live=LIVE_POINTS, replacement=MarkovReplacement(kernel=Slice(max_out=1)))
+    yield Family("nested by slices", End.THRESHOLDS, by_slices, 1)
     yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2)
-    yield Family("smc", End.TEMPERING, SMC(n_particles=2 * smc.n_particles), 3)
+    yield Family("smc", End.TEMPERING, more, 3)

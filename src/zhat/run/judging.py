@@ -100,11 +100,17 @@ def combined(judgement: Judgement) -> Evidence:
     assert group is not None
     leading = min(agreeing, key=lambda member: member.evidence.log_evidence_se or 0.0).evidence
     others = [str(member) for member in judgement.members if member not in agreeing]
-    story = f"{_listed([str(member) for member in agreeing])} agree (largest difference {group.largest_z:.1f} joint standard errors)"
+    story = (
+        f"{_listed([str(member) for member in agreeing])} agree (largest difference {group.largest_z:.1f} joint standard errors)"
+    )
     if others:
         story += f"; {_listed(others)}"
     answer = replace(
-        leading, log_evidence=group.value, log_evidence_se=group.se, degrees_of_freedom=group.degrees_of_freedom, no_se_because=None
+        leading,
+        log_evidence=group.value,
+        log_evidence_se=group.se,
+        degrees_of_freedom=group.degrees_of_freedom,
+        no_se_because=None,
     )
     answer = with_views(answer, judgement.members, story)
     second = [

@@ -16,12 +16,13 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from zhat.errors import BadInput
-from zhat.zoo import binary, conjugate, friel_wyse, latent, mixtures, regression, stress
+from zhat.zoo import binary, conjugate, friel_wyse, latent, mixtures, needles, regression, stress
 from zhat.zoo._example import Example
 from zhat.zoo.conjugate import fixed_mean_log_evidence
 from zhat.zoo.datasets import load
 from zhat.zoo.friel_wyse import normal_gamma, running_example
 from zhat.zoo.gaussian import gaussian
+from zhat.zoo.needles import unequal_widths
 from zhat.zoo.pima import MODEL_1, MODEL_2, pima, pima_with_mask
 from zhat.zoo.pine import COVARIATES, DATA, PRIORS, pine
 
@@ -39,6 +40,7 @@ __all__ = [
     "pima_with_mask",
     "pine",
     "running_example",
+    "unequal_widths",
 ]
 
 Builder = Callable[[], Example]
@@ -95,6 +97,15 @@ _BENCHMARKS: dict[str, Builder] = {
     **{f"label-switching-{k}": partial(mixtures.label_switching, k) for k in mixtures.CLUSTERS},
     **{name: partial(mixtures.hidden_modes, name) for name in mixtures.HIDDEN_MODES},
     "separated-classes": binary.separated_classes,
+    "soft-spike-5": needles.soft_spike,
+    "flat-funnel": needles.flat_funnel,
+    **{name: partial(needles.unequal_widths, *widths, id=name) for name, widths in needles.UNEQUAL_WIDTHS.items()},
+    **{
+        f"{name}-black-box": partial(needles.unequal_widths, *widths, id=f"{name}-black-box", black_box=True)
+        for name, widths in needles.UNEQUAL_WIDTHS_BLACK_BOX.items()
+    },
+    "tied-mixture": needles.tied_mixture,
+    "mirrored-signs-10": needles.mirrored_signs,
 }
 
 _BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_FRIEL_WYSE, **_BENCHMARKS}

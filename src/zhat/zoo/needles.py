@@ -27,6 +27,8 @@ SOURCE = "exact set of zhat"
 BROAD_AT, NARROW_AT, HALF_WIDTH = -1.0, 2.5, 5.0
 # (dimensions, width of the broad mode, width of the narrow mode): its basin holds about a thousandth of the prior.
 UNEQUAL_WIDTHS = {"unequal-widths-5": (5, 0.5, 0.1), "unequal-widths-6": (6, 0.5, 0.125)}
+# The same for black boxes: their narrow basins hold about a hundredth of the prior.
+UNEQUAL_WIDTHS_BLACK_BOX = {"unequal-widths-4": (4, 0.6, 0.15), "unequal-widths-8": (8, 0.5, 0.25)}
 TIED = np.array([-1.3, 0.4, 0.4, 0.4, 1.9, 2.6])
 SIGNS_DIMENSIONS = 10
 

@@ -185,8 +185,9 @@ def starts_of(draws: Draws, n: int, key: Key) -> NDArray[np.int64]:
     density = draws.log_likelihood + draws.log_prior
     alive = np.flatnonzero(np.isfinite(density) & np.isfinite(draws.position).all(axis=1))
     best = alive[np.argsort(-density[alive])][: (n + 1) // 2]
-    rest = np.setdiff1d(alive, best)
-    others = key.generator().permutation(rest)[: n - len(best)]
+    is_best = np.zeros(len(density), dtype=bool)
+    is_best[best] = True
+    others = key.generator().permutation(alive[~is_best[alive]])[: n - len(best)]
     return np.concatenate([best, others])
 
 

@@ -1,7 +1,7 @@
 """A survey of the modes: thousands of starts from the prior, and a search only from those that no known mode explains.
 
-A mode with a narrow basin is found only if a start lies in the basin, so the smallest basin that is found with probability 95 % holds
-3/n of the prior for n starts. A search from each of thousands of starts would cost more than the estimate. But most starts need no
+A mode with a narrow basin is found only if a start lies in the basin, so a basin that holds less than 3/n of the prior is missed by n
+starts with a probability above 5 %. A search from each of thousands of starts would cost more than the estimate. But most starts need no
 search: *if the density rises all the way along the straight line from a start to a known mode, that mode explains the start.* (For a
 log-concave posterior this holds for every start; for one that falls off along every ray from its mode, too.) A start in the basin of
 an unknown mode has a valley on its line: the density falls before it rises. The line is sampled at a few points, closer together near
@@ -9,8 +9,9 @@ the start, where the valley of a narrow basin lies; this takes a few likelihoods
 
 Searches start from the starts that are left, the highest and some at random, a batch at a time; the modes that they find explain
 further starts. A basin may also lie so that lines out of it pass no valley, far in the tails of a broad mode. There the density is
-above the normal approximations of all known modes; so searches start from the points where it exceeds them the most, too. A curved posterior leaves many starts unexplained although they lead to known modes. Then only some are searched, and the
-resolution says what follows: a basin that holds the share s of the prior has n s starts, of which the searched part counts.
+above the normal approximations of all known modes; so searches start from the points where it exceeds them the most, too.
+A curved posterior leaves many starts unexplained although they lead to known modes. Then only some are searched, and the resolution
+says what follows: a basin that holds the share s of the prior has n s starts, of which the searched part counts.
 
 The number of starts doubles while some mode was met by one start only: as with species in a sample, modes met once tell how many
 were not met (Good 1953).
@@ -32,9 +33,10 @@ from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import SAME, Mode, Modes, Search, find_modes, starts_of
 from zhat.seeding import Key
 
-# Points of the line from a start (0) to a mode (1). Two modes of widths 0.5 and 0.1 in five dimensions: 26 of 31 starts in the narrow
-# basin have their valley at one of these.
-LINE = np.array([0.04, 0.12, 0.3, 0.6])
+# Points of the line from a start (0) to a mode (1), denser near the start, where the valley of a narrow basin lies.
+LINE = np.array([0.03, 0.1, 0.2, 0.35, 0.6])
+# Share of the starts in a narrow basin whose line shows the valley: 0.4 to 0.9 (two modes of unequal width, 4 to 10 dimensions).
+RECOGNISED = 0.4
 # Nats by which a density exceeds a normal approximation beyond rounding and the third derivative near a mode.
 ABOVE = 1.0
 # A fall along a line that is rounding: relative to the densities, and in nats.
@@ -97,12 +99,11 @@ class Survey:
         """The smallest share of the prior that a mode's basin may hold and still be met with probability 95 %."""
         if not self.modes.usable or self.ended_early:
             return 1.0
-        share = NEARLY_SURE / self.n_starts
+        share = NEARLY_SURE / (RECOGNISED * self.n_starts)
         if self.n_unexplained:
             left = self.n_unexplained / self.n_starts
             share = max(share, left * NEARLY_SURE / max(self.n_in_vain, NEARLY_SURE))
         return min(share, 1.0)
-
 
     @property
     def diagnostics(self) -> dict[str, float | int]:
@@ -164,11 +165,11 @@ class _Catalogue:
             if len(left.position) and (self.modes or not searched):
                 chosen = starts_of(left, self._starts.n_first, here)
                 some = _take(left, chosen)
-                left = _take(left, np.setdiff1d(np.arange(len(left.position)), chosen))
+                left = _without(left, chosen)
             elif self.modes:
                 above = self._above_modes(draws)
                 some = _take(draws, above)
-                draws = _take(draws, np.setdiff1d(np.arange(len(draws.position)), above))
+                draws = _without(draws, above)
             else:
                 break
             if not len(some.position):
@@ -258,5 +259,14 @@ def _alive(draws: Draws) -> Draws:
 
 def _take(draws: Draws, rows: NDArray[np.int64]) -> Draws:
     return Draws(
-        position=draws.position[rows], log_prior=draws.log_prior[rows], log_likelihood=draws.log_likelihood[rows], n_drawn=len(rows)
+        position=draws.position[rows],
+        log_prior=draws.log_prior[rows],
+        log_likelihood=draws.log_likelihood[rows],
+        n_drawn=len(rows),
     )
+
+
+def _without(draws: Draws, rows: NDArray[np.int64]) -> Draws:
+    keep = np.ones(len(draws.position), dtype=bool)
+    keep[rows] = False
+    return _take(draws, np.flatnonzero(keep))

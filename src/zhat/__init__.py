@@ -29,6 +29,7 @@ from zhat.methods.smc import SMC
 from zhat.methods.stepping_stone import SteppingStone
 from zhat.model.model import Conditional, Model
 from zhat.results.estimate import Evidence, Level, Status
+from zhat.run.crosscheck import Crosscheck, crosscheck
 from zhat.run.distribution.pool import LocalPool
 from zhat.run.estimate import evidence, read
 from zhat.run.many_models import evidences
@@ -50,6 +51,7 @@ __all__ = [
     "ChibJeliazkov",
     "Comparison",
     "Conditional",
+    "Crosscheck",
     "Evidence",
     "HarmonicMean",
     "Importance",
@@ -69,6 +71,7 @@ __all__ = [
     "Subsets",
     "average",
     "compare",
+    "crosscheck",
     "errors",
     "evidence",
     "evidences",

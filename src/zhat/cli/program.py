@@ -18,6 +18,7 @@ from zhat.cli.commands import (
     cite,
     compare,
     completion,
+    crosscheck,
     demo,
     estimate,
     methods,
@@ -34,7 +35,7 @@ from zhat.errors import ZhatError
 from zhat.results.storage import library_version
 
 # In the order of the help.
-COMMANDS = (estimate, compare, average, sensitivity, show, cite, methods, demo, study, reproduce, schema, completion)
+COMMANDS = (estimate, crosscheck, compare, average, sensitivity, show, cite, methods, demo, study, reproduce, schema, completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

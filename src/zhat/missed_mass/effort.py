@@ -40,6 +40,8 @@ class Effort:
     harmless_errors: float = 2.0
     # Points belong to a mode up to so many standard deviations of a chi-squared beyond its mean: nearly all of a normal's.
     near: float = 3.0
+    # The same for a mode that is taken out of a comparison: what is left of it outside must not count.
+    all_of_mode: float = 10.0
 
     # -- coverage of a proposal --------------------------------------------------------------------------------------------
     # An importance weight this many times the mean marks a point that the proposal hardly reaches.

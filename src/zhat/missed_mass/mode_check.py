@@ -129,9 +129,9 @@ def visited_share(modes: tuple[Mode, ...], draws: Draws, population: Draws, effo
     weight, other = weight / weight.sum(), other / other.sum()
     lost = np.zeros(len(weight), dtype=bool)
     for mode in different(modes):
-        inside = _near(mode, draws.position, effort)
-        if float(other[_near(mode, population.position, effort)].sum()) < effort.seldom * float(weight[inside].sum()):
-            lost |= inside
+        share, visited = weight[_near(mode, draws.position, effort)].sum(), other[_near(mode, population.position, effort)].sum()
+        if visited < effort.seldom * share:
+            lost |= _near(mode, draws.position, replace(effort, near=effort.all_of_mode))
     return float(weight[~lost].sum())
 
 

@@ -4,6 +4,10 @@ Estimates of a log evidence fail in one direction: what a method does not see is
 *low*. (The logarithm of an unbiased estimate is low as well.) So the highest estimate is taken first, and from high to low each further
 one joins if it lies within some joint standard errors of the weighted mean of those that have joined. Lower ones that do not join are
 explained by what they missed; a highest one that none joins remains alone.
+
+A lower run that is more precise than the others would carry the mean to its own number, although the others confirm it only to their
+own standard errors. So it joins only within `CAUTIOUS` joint standard errors, and the part of its difference beyond one joint standard
+error counts as an error of the mean.
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ from zhat.numerics._checks import finite_vector, same_length
 
 # Estimates with no standard error (a constant likelihood) agree when they are equal up to rounding.
 EQUAL = 1e-9
+# Joint standard errors within which a lower and more precise estimate joins.
+CAUTIOUS = 2.0
 # The weighted mean's standard error is widened where its members scatter by more than this factor.
 EXCESS = 1.5
 
@@ -56,16 +62,25 @@ def group_of_highest(values: ArrayLike, errors: ArrayLike, limit: float) -> Grou
     for i in order[1:]:
         mean, se = weighted_mean(value[members], error[members])
         z = joint_errors(float(value[i]) - mean, math.hypot(se, float(error[i])), mean)
-        if z <= limit:
+        if z <= (limit if float(error[i]) >= se else min(limit, CAUTIOUS)):
             members.append(int(i))
             largest = max(largest, z)
     mean, se = weighted_mean(value[members], error[members])
-    k = len(members)
+    k, df = len(members), math.inf
     if k > 1 and se > 0.0:
         scatter = math.sqrt(float((((value[members] - mean) / error[members]) ** 2).sum()) / (k - 1))
         if scatter > EXCESS:
-            return Group(tuple(members), mean, se * scatter, k - 1.0, largest)
-    return Group(tuple(members), mean, se, math.inf, largest)
+            se, df = se * scatter, k - 1.0
+        se = math.hypot(se, unconfirmed_part(value[members], error[members]))
+    return Group(tuple(members), mean, se, df, largest)
+
+
+def unconfirmed_part(values: np.ndarray, errors: np.ndarray) -> float:
+    """By how much the most precise estimate lies below the mean of the others, beyond one joint standard error."""
+    best = int(np.argmin(errors))
+    others = np.arange(len(values)) != best
+    mean, se = weighted_mean(values[others], errors[others])
+    return max(0.0, mean - float(values[best]) - math.hypot(se, float(errors[best])))
 
 
 def weighted_mean(values: np.ndarray, errors: np.ndarray) -> tuple[float, float]:

@@ -273,7 +273,7 @@ class Evidence:
             return "no search ended in a mode, so a narrow mode that the run did not visit would not have been seen."
         per_dimension = share ** (1.0 / max(self.n_dimensions, 1))
         return (
-            f"a mode whose basin holds at least {share:.1g} of the prior is met with probability 95 % (a box of {per_dimension:.0%} of "
+            f"a mode whose basin holds at least {share:.1g} of the prior is met with probability 95 % (a box with {100 * per_dimension:.2g} % of "
             f"the prior's range in each of {self.n_dimensions} coordinates); a narrower one may be missing from this number."
         )
 

@@ -35,9 +35,9 @@ def by_default(model: Model, run: Run, budget: Budget | None) -> Plan[Evidence]:
         return with_views(first, members, _two_views(first))
     spent = first.cost
     for family in following(model, members[0].is_accepted):
-        if _is_ended(members[-1].evidence):
+        if is_ended(members[-1].evidence):
             return members[-1].evidence if len(members) == 1 else unresolved(judge(members, AGREE))
-        members.append((yield from _member(family, run, _remaining(budget, spent))))
+        members.append((yield from _member(family, run, remaining(budget, spent))))
         spent = spent + members[-1].evidence.cost
         judgement = judge(members, AGREE)
         if judgement.is_agreed:
@@ -71,11 +71,13 @@ def _two_views(result: Evidence) -> str:
 _VIEW = ("pareto_k", "from_population_log_evidence", "from_population_se")
 
 
-def _is_ended(result: Evidence) -> bool:
+def is_ended(result: Evidence) -> bool:
+    """Whether the user or the budget ended a run."""
     return any(reason.code in ENDED for reason in result.status.reasons)
 
 
-def _remaining(budget: Budget | None, spent: Cost) -> Budget | None:
+def remaining(budget: Budget | None, spent: Cost) -> Budget | None:
+    """What is left of a budget."""
     if budget is None:
         return None
     left = budget.likelihoods - spent.n_likelihood - spent.n_gradient

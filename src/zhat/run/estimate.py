@@ -1,6 +1,6 @@
 """`evidence`: a model in, an evidence out.
 
-    evidence(model)                                          # importance sampling, or SMC where that refuses
+    evidence(model)                                          # several families of methods, until two views agree
     evidence(model, SMC(n_particles=4000), seed=1, repeats=4)
 
     evidence(model, repeats=20, workers=4)                   # the same digits, sooner
@@ -28,7 +28,7 @@ from zhat.methods._base import Method, check_count, method_named, registry
 from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Evidence, Level, Repeat
 from zhat.results.records import Cost
-from zhat.run.auto import by_default
+from zhat.run.auto import Run, by_default
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.distribution.travel import Task
@@ -56,7 +56,8 @@ def evidence(
     ----------
     model : Model
     method : Method, name of one, or None
-        None runs `Importance`, and where its own checks flag the answer, `SMC`; the result states which and why.
+        None runs `Importance`, and where it is flagged or a second view from the prior differs, further families (`SMC`,
+        `NestedSampling`, ...) until two agree; the result states which and why.
     seed : int, optional
         The same seed gives the same digits; without one, a seed is drawn and stored in the result.
     repeats : int
@@ -113,10 +114,15 @@ def plan(
     """The plan of one evidence, its arguments checked; with `spread` every run is a task of its own."""
     _check_arguments(model, repeats, budget)
     if method is None:
-        return by_default(model, lambda chosen, at, left: _run(model, chosen, seed, repeats, progress, left, spread, at), budget)
+        return by_default(model, runner(model, seed, repeats, progress, spread), budget)
     chosen = method_named(method) if isinstance(method, str) else method
     _check_needs(model, chosen)
     return _run(model, chosen, seed, repeats, progress, budget, spread)
+
+
+def runner(model: Model, seed: int, repeats: int, progress: bool | None, spread: bool) -> Run:
+    """What runs one method on a model, from a number of its own, within a budget."""
+    return lambda method, number, budget: _run(model, method, seed, repeats, progress, budget, spread, number)
 
 
 def _run(

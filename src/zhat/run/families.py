@@ -77,3 +77,19 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     yield Family("nested by slices", End.THRESHOLDS, by_slices, 1)
     yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2)
     yield Family("smc", End.TEMPERING, more, 3)
+
+
+def thorough(model: Model) -> Iterator[Family]:
+    """The families of a crosscheck: one from each end, at the methods' own sizes, then a second algorithm of each, then repeats."""
+    yield FIRST
+    yield Family("smc", End.TEMPERING, SMC())
+    if model.n_dimensions <= NESTED_UP_TO:
+        by_slices = MarkovReplacement(kernel=Slice(max_out=1))
+        yield Family("nested", End.THRESHOLDS, NestedSampling())
+        yield Family("nested by slices", End.THRESHOLDS, NestedSampling(replacement=by_slices), 1)
+    if not model.is_black_box:
+        yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
+    yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws), 1)
+    yield Family("smc", End.TEMPERING, SMC(n_particles=2 * SMC().n_particles), 2)
+    if model.n_dimensions <= NESTED_UP_TO:
+        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * NestedSampling().n_live), 2)

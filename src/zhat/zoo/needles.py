@@ -110,7 +110,7 @@ def unequal_widths(d: int, broad: float, narrow: float, id: str | None = None, b
         id=id,
         title=f"two modes of equal mass and widths {broad:g} and {narrow:g} in {d} dimensions",
         model=model,
-        log_evidence=float(np.logaddexp(*inside)) - math.log(2.0) - d * math.log(2.0 * HALF_WIDTH),
+        log_evidence=float(np.logaddexp(inside[0], inside[1])) - math.log(2.0) - d * math.log(2.0 * HALF_WIDTH),
         formula="mean over the modes of their share inside the box, less d log 10",
         source=SOURCE,
         tags=("two-dimensional" if d == 2 else "many-dimensional", "multimodal", "bounded", "stress"),

@@ -1,0 +1,58 @@
+"""``zhat crosscheck``: what several families of methods say about one evidence, and one verdict."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from typing import Any
+
+from zhat.cli.exits import Exit, exit_of
+from zhat.cli.finding import find_model
+from zhat.cli.options import add_output, add_where, budget_from
+from zhat.cli.parsing import command
+from zhat.cli.terminal import one_line, say, show
+from zhat.run.crosscheck import crosscheck
+
+
+def add(commands: Any) -> None:
+    """The arguments."""
+    parser = command(
+        commands,
+        "crosscheck",
+        "what several families of methods say about one evidence, and one verdict",
+        "Run methods that start from different ends (modes, tempering, likelihood thresholds) until the verdict on the log evidence "
+        "is clear.",
+        ["zhat crosscheck model.py", "zhat crosscheck zoo:S1-d5 --seed 1 --json"],
+    )
+    parser.add_argument("target", metavar="FILE[:name]", help="a Python file that defines a Model, or zoo:ID")
+    parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
+    parser.add_argument(
+        "--budget", metavar="LIMIT", action="append", default=[], help="for all runs together: evaluations (1e6) or time (10m)"
+    )
+    add_where(parser, "the runs")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Run, print."""
+    budget = budget_from(options.budget)
+    with contextlib.redirect_stdout(sys.stderr):  # what the model prints is not the result
+        found = find_model(options.target)
+        result = crosscheck(
+            found.model,
+            seed=options.seed,
+            progress=False if options.quiet else None,
+            budget=budget,
+            executor=options.executor,
+            workers=options.workers,
+        )
+    if options.json:
+        sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")
+    if not options.json or not options.quiet:
+        show(result.explain(), sys.stderr if options.json else sys.stdout)
+    if options.seed is None and not options.quiet:
+        say(f"  {one_line(f'seed {result.evidence.seed} was drawn: --seed {result.evidence.seed} repeats this run.')}")
+    return exit_of(result.evidence)

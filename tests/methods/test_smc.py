@@ -7,9 +7,9 @@ import pytest
 from scipy.special import logsumexp
 
 from zhat.results.records import PathRun
+from zhat.sampling.tempering.path_sums import path_sums
 from zhat.sampling.tempering.population import increments
 from zhat.verdicts import population
-from zhat.verdicts.population import path_sums
 
 
 def path_run(betas, log_likelihood, memory=None, ancestors=None, n_islands=1):

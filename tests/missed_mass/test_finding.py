@@ -18,7 +18,10 @@ FULL = Finding(
     unvisited_share=0.01,
     coverage=Coverage(0.02, 0.01),
     n_learned=2,
-    unseen=(Unseen.PRIOR_STARTS,),
+    unseen=(Unseen.OUTLIERS,),
+    from_population=SecondEstimate(-1.05, 0.05, 0.1),
+    visited_by_population=0.98,
+    basin_resolution=2e-4,
 )
 
 
@@ -72,7 +75,12 @@ def test_diagnostics_keep_their_keys_and_read_back():
         "from_prior_pareto_k": 0.6,
         "unvisited_share": 0.01,
         "n_modes_missed_at_first": 2,
-        "unseen": ["prior_starts"],
+        "unseen": ["outliers"],
+        "visited_by_population": 0.98,
+        "from_population_log_evidence": -1.05,
+        "from_population_se": 0.05,
+        "from_population_pareto_k": 0.1,
+        "basin_resolution": 2e-4,
     }
     assert Finding.read(written, ANSWER) == FULL
     assert Finding.read(written, ANSWER, SHARP) == replace(FULL, effort=SHARP)

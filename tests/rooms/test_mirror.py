@@ -87,7 +87,7 @@ WITHOUT = {
         sampling/nested/run sampling/nested/stopping verdicts/nested
     """,
     "tempered runs, tested through the methods that read them: tests/methods/test_smc.py, tests/methods/test_on_ladder.py": """
-        sampling/tempering/kernel_choice sampling/tempering/ladder sampling/tempering/population sampling/tempering/rung
+        sampling/tempering/kernel_choice sampling/tempering/ladder sampling/tempering/path_sums sampling/tempering/population sampling/tempering/rung
         sampling/tempering/rung_moves verdicts/population verdicts/tempered verdicts/weights
     """,
     "tests/studies/friel_wyse/test_study.py runs them all; the samplers: tests/studies/friel_wyse/samplers/test_samplers.py": """

@@ -1,4 +1,4 @@
-"""The default: importance sampling, then SMC, whose answer is compared with what the first found at the modes."""
+"""The default: importance sampling with its own second view, then further families until two agree."""
 
 from __future__ import annotations
 
@@ -10,20 +10,30 @@ import zhat
 from zhat import zoo
 from zhat.missed_mass.finding import Answer, Finding, SecondEstimate
 from zhat.results.estimate import Status
-from zhat.run.auto import by_default, compared
+from zhat.run.auto import by_default, has_two_views
+
+MODEL = zoo.example("E1").model
+DOUBT = Status.suspect("pareto-k", "a tail; use SMC.")
 
 
 @pytest.fixture(scope="module")
 def found():
-    return zhat.evidence(zoo.example("E1").model, "prior-mean", seed=1, progress=False)
+    return zhat.evidence(MODEL, "prior-mean", seed=1, progress=False)
+
+
+def seen(found, at, se=0.05, visited=1.0):
+    """The result of importance sampling with a population whose log evidence is `at`."""
+    second = SecondEstimate(found.log_evidence + at, se, 0.1)
+    finding = Finding(Answer(0.0, 0.1), from_population=second, visited_by_population=visited)
+    return replace(found, method="importance", diagnostics={**found.diagnostics, **finding.diagnostics})
 
 
 def answers(*results):
-    """A `run` that gives these one after the other, and the methods and budgets that it was called with."""
+    """A `run` that gives these one after the other, and the methods, numbers and budgets that it was called with."""
     called, left = [], list(results)
 
-    def run(method, budget):
-        called.append((method.name, budget))
+    def run(method, number, budget):
+        called.append((method.name, number, budget))
         return left.pop(0)
         yield
 
@@ -31,29 +41,57 @@ def answers(*results):
 
 
 def outcome(run, budget=None):
-    plan = by_default(run, budget)
+    plan = by_default(MODEL, run, budget)
     with pytest.raises(StopIteration) as stop:
         next(plan)
     return stop.value.value
 
 
-def test_an_ok_answer_of_importance_sampling_is_the_answer(found):
-    run, called = answers(found)
-    assert outcome(run).why_this_method.startswith("importance sampling at the mode")
-    assert called == [("importance", None)]
+def test_importance_sampling_and_its_population_are_two_views(found):
+    run, called = answers(seen(found, 0.03))
+    result = outcome(run)
+    assert result.status.is_ok and "a tempered population from the prior agrees" in result.why_this_method
+    assert called == [("importance", 0, None)]
 
 
-def test_where_it_is_in_doubt_smc_runs_with_what_is_left_of_the_budget(found):
-    doubt = replace(found, status=Status.suspect("pareto-k", "a tail; use SMC."))
-    run, called = answers(doubt, found)
+def test_a_population_that_lost_a_mode_agrees_on_what_it_visited(found):
+    assert not has_two_views(seen(found, -0.7))
+    assert has_two_views(seen(found, -0.7, visited=0.5))
+    assert not has_two_views(found), "no population, no second view"
+
+
+def test_where_the_population_differs_thresholds_decide(found):
+    nested = replace(found, method="nested", log_evidence_se=0.1, log_evidence=found.log_evidence - 0.05)
+    run, called = answers(seen(found, -0.7), nested)
+    result = outcome(run)
+    assert result.status.is_ok and [name for name, _, _ in called] == ["importance", "nested"]
+
+
+def test_where_it_refuses_smc_and_nested_sampling_run_with_what_is_left_of_the_budget(found):
+    doubt = replace(found, status=DOUBT)
+    smc, nested = replace(found, method="smc"), replace(found, method="nested")
+    run, called = answers(doubt, smc, nested)
     budget = zhat.Budget(likelihoods=1e6)
     result = outcome(run, budget)
-    assert [name for name, _ in called] == ["importance", "smc"]
-    assert called[1][1].likelihoods == 1e6 - doubt.cost.n_likelihood - doubt.cost.n_gradient
-    assert (
-        result.status.is_ok and result.why_this_method == "SMC, because importance sampling refused (pareto-k): a tail; use SMC."
-    )
-    assert result.cost.n_likelihood == 2 * found.cost.n_likelihood
+    assert [name for name, _, _ in called] == ["importance", "smc", "nested"]
+    assert called[1][2].likelihoods == 1e6 - doubt.cost.n_likelihood - doubt.cost.n_gradient
+    assert result.status.is_ok and "importance refused (pareto-k)" in result.why_this_method
+    assert result.cost.n_likelihood == 3 * found.cost.n_likelihood
+
+
+def test_families_run_until_two_agree_and_every_run_has_a_number_of_its_own(found):
+    doubt = replace(found, status=DOUBT)
+    low = replace(found, log_evidence=found.log_evidence - 1.0)
+    run, called = answers(doubt, low, found, replace(found, method="nested"))
+    assert outcome(run).status.is_ok
+    assert [call[:2] for call in called] == [("importance", 0), ("smc", 0), ("nested", 0), ("nested", 1)]
+
+
+def test_where_none_agree_it_says_so(found):
+    doubt = replace(found, status=DOUBT)
+    run, called = answers(doubt, doubt, found, doubt, doubt, doubt)
+    result = outcome(run)
+    assert [reason.code for reason in result.status.reasons] == ["unconfirmed"] and len(called) == 6
 
 
 @pytest.mark.parametrize("code", ["interrupted", "budget", "unchecked"])
@@ -63,10 +101,9 @@ def test_after_an_end_by_the_user_or_the_budget_nothing_else_starts(found, code)
     assert outcome(run).status.reasons[0].code == code and len(called) == 1
 
 
-def test_what_was_found_at_the_modes_stands_against_the_second_answer(found):
-    finding = Finding(Answer(0.0, 0.1), at_modes=SecondEstimate(found.log_evidence + 1.0, 0.02, 0.1))
-    first = replace(found, diagnostics={**found.diagnostics, **finding.diagnostics})
-    assert [reason.code for reason in compared(first, found).status.reasons] == ["missed-peak"]
-    assert compared(first, found).log_evidence_se is None
-    without = Finding.read(found.diagnostics, Answer(found.log_evidence, 0.1))
-    assert not without.is_missed and compared(found, found).status.is_ok
+def test_the_default_answers_where_one_family_fails():
+    """SMC misses the spike and refuses, or is low; importance sampling and nested sampling have it."""
+    example = zoo.example("soft-spike-5")
+    result = zhat.evidence(example.model, seed=3, progress=False)
+    assert result.status.is_ok, result.explain()
+    assert abs(result.log_evidence - example.log_evidence) < 4.0 * result.log_evidence_se

@@ -31,6 +31,7 @@ def test_every_example_is_what_its_id_says(id):
     size = {1: "one-dimensional", 2: "two-dimensional"}.get(d, "many-dimensional")
     assert [t for t in example.tags if t.endswith("-dimensional")] == [size]
     more = ("normal-gamma", "label-switching", "unequal-modes", "small-mode", "three-modes", "separated-classes")
+    more += ("soft-spike", "flat-funnel", "unequal-widths", "tied-mixture", "mirrored-signs")
     assert ("stress" in example.tags) == (id in zoo.S_IDS or id.startswith(more))
 
 

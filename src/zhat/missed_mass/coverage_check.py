@@ -84,7 +84,9 @@ def _beyond(run: Proposed, population: Draws, huge: float) -> tuple[Mode, ...]:
     weight = np.exp(population.log_weight - population.log_weight.max())
     outside = (there > np.log(huge)) & (weight > 0)
     share = float(weight[outside].sum() / weight.sum())
-    spread = moments_as_mode(population.position[outside], weight[outside], run.weights.log_mean + np.log(max(share, 1e-300)))
+    if share == 0.0:
+        return ()
+    spread = moments_as_mode(population.position[outside], weight[outside], run.weights.log_mean + np.log(share))
     return () if spread is None else (spread,)
 
 

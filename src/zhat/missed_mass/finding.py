@@ -230,6 +230,7 @@ class Finding:
         coverage = [diagnostics.get(f"huge_share_{name}") for name in ("particles", "draws")]
         unvisited, n_learned = diagnostics.get("unvisited_share"), diagnostics.get("n_modes_missed_at_first", 0)
         unseen, visited = diagnostics.get("unseen", []), diagnostics.get("visited_by_population")
+        basin = diagnostics.get("basin_resolution")
         return Finding(
             answer=answer,
             effort=effort,
@@ -241,6 +242,7 @@ class Finding:
             visited_by_population=visited if isinstance(visited, float) else 1.0,
             unvisited_share=unvisited if isinstance(unvisited, float) else None,
             coverage=Coverage(*[float(c) for c in coverage]) if all(isinstance(c, float) for c in coverage) else None,  # type: ignore[arg-type]
+            basin_resolution=basin if isinstance(basin, float) else None,
             n_learned=n_learned if isinstance(n_learned, int) else 0,
             unseen=tuple(part for part in Unseen if part.name.lower() in unseen) if isinstance(unseen, list) else (),
         )

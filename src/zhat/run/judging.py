@@ -127,7 +127,7 @@ def unresolved(judgement: Judgement) -> Evidence:
     said = _listed([str(member) for member in members])
     if judgement.group is None:
         finite = [member.evidence for member in members if math.isfinite(member.evidence.log_evidence)]
-        best = finite[-1] if finite else members[-1].evidence
+        best = sorted(finite, key=lambda e: e.log_evidence)[len(finite) // 2] if finite else members[-1].evidence
         span = _span([evidence.log_evidence for evidence in finite])
         sentence = f"every family refused its own answer ({said}){span}; reparametrise the model, or give its posterior draws."
         return with_views(best.doubted(Status.suspect("no-agreement", sentence)), members, "no family of methods has an answer")

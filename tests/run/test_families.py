@@ -1,0 +1,31 @@
+"""The order of families: each run has a name and a number of its own, and what is too expensive does not run."""
+
+import numpyro.distributions as dist
+import pytest
+
+from zhat import Model
+from zhat.run.families import End, following, thorough
+
+
+def model(d, black_box=False):
+    prior = {"x": dist.Normal(0.0, 1.0).expand([d]).to_event(1)}
+    return Model.black_box(lambda p: 0.0, prior) if black_box else Model(lambda p: 0.0, prior)
+
+
+@pytest.mark.parametrize("d", [2, 31])
+@pytest.mark.parametrize("black_box", [False, True])
+def test_no_two_runs_share_random_numbers(d, black_box):
+    for families in (following(model(d, black_box), False), following(model(d, black_box), True), thorough(model(d, black_box))):
+        keys = [(family.method.name, family.number) for family in families]
+        assert len(keys) == len(set(keys))
+
+
+def test_thresholds_come_first_where_importance_sampling_is_accepted():
+    assert next(iter(following(model(2), True))).end is End.THRESHOLDS
+    assert next(iter(following(model(2), False))).end is End.TEMPERING
+
+
+def test_nested_sampling_runs_in_few_dimensions_and_gradients_where_there_are_some():
+    labels = {family.label for family in thorough(model(31))}
+    assert labels == {"importance", "smc", "smc by HMC"}
+    assert "smc by HMC" not in {family.label for family in thorough(model(31, black_box=True))}

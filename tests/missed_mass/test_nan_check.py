@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import norm
 
 import zhat
-from zhat.missed_mass.nan_check import N_NEAR, STEP, NanFound, nan_near
+from zhat.missed_mass.effort import EFFORT
+from zhat.missed_mass.nan_check import NanFound, nan_near
 from zhat.results.records import Draws
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
@@ -35,11 +36,11 @@ def test_the_share_is_that_of_the_smoothed_posterior(weighted):
         found = nan_near(model, draws_of(position, -0.5 * position**2), MET, Key(1), Loop(progress=False))
     else:
         found = nan_near(model, draws_of(rng.standard_normal(40_000)), MET, Key(1), Loop(progress=False))
-    expected = norm.sf(CUT / np.sqrt(1.0 + STEP**2))
-    z = (found.near_share - expected) / np.sqrt(expected / N_NEAR)
+    expected = norm.sf(CUT / np.sqrt(1.0 + EFFORT.moved_by**2))
+    z = (found.near_share - expected) / np.sqrt(expected / EFFORT.n_moved)
     print(found, expected, "z", z)
     assert abs(z) < 4.5
-    assert found.n_near == N_NEAR and found.example.startswith("x=") and float(found.example[2:]) > CUT
+    assert found.n_near == EFFORT.n_moved and found.example.startswith("x=") and float(found.example[2:]) > CUT
 
 
 def test_without_usable_draws_nothing_is_said():

@@ -28,7 +28,7 @@ from typing import ClassVar
 import numpy as np
 
 from zhat.errors import BadInput
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -67,7 +67,9 @@ class Importance(Method):
 
     name: ClassVar[str] = "importance"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
+    evaluations: ClassVar[tuple[float, float]] = (1.3, 0.0)
     cites: ClassVar[tuple[str, ...]] = ("geweke1989", "hesterberg1995", "vehtari2024")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 1000), Size("n_pilot", 500, grows=False))
     look: ClassVar[Look] = Look.from_prior(SHARP)
     when: ClassVar[str] = "one or a few clear modes, up to some tens of dimensions; the default first choice"
 

@@ -35,7 +35,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from zhat.errors import BadInput, BadType
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -72,8 +72,10 @@ class SMC(Method):
 
     name: ClassVar[str] = "smc"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    evaluations: ClassVar[tuple[float, float]] = (10.0, 6.0)
     cites: ClassVar[tuple[str, ...]] = ("delmoral2006", "jasra2011", "chan2013", "lee2018")
     # Searches from prior draws would cost as much as a quick run, and a large population covers more by itself.
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_particles", 40, multiple_of="n_islands"),)
     look: ClassVar[Look] = Look.from_modes(Effort(search_from_prior=False))
     when: ClassVar[str] = "several modes, odd shapes, hierarchies, black boxes: the work horse"
 

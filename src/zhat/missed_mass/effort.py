@@ -115,6 +115,15 @@ class Effort:
     # Particles from which the posterior chains of Chib & Jeliazkov start, where the above would be fewer.
     chain_starts: int = 1000
 
+    # -- NaN near the posterior --------------------------------------------------------------------------------------------
+    # Posterior draws that are moved and evaluated again after a run that met NaN: a share of one thousandth is met with 98 %
+    # probability; fewer of a black box.
+    n_moved: int = 4096
+    n_moved_if_expensive: int = 512
+    # How far they are moved, in standard deviations of the posterior: far enough to cross an edge at which the posterior ends, near
+    # enough not to leave its bulk.
+    moved_by: float = 0.5
+
     # -- families of models ------------------------------------------------------------------------------------------------
     # Best models of a family that are searched again from prior draws, and starts in all: one compiled batch.
     models_searched: int = 4

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from zhat.missed_mass.effort import EFFORT
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
@@ -29,12 +30,6 @@ from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import unscreened_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
-
-# Moved draws: with this many a share of one thousandth is met with 98 % probability. A black box is evaluated less often.
-N_NEAR, N_NEAR_BLACK_BOX = 4096, 512
-# The step, in standard deviations of the posterior: far enough to cross an edge at which the posterior ends, near enough not to leave
-# its bulk.
-STEP = 0.5
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,7 @@ class NanFound:
 
 def nan_near(model: Model, draws: Draws | None, found: NanFound, key: Key, loop: Loop) -> NanFound:
     """The same with the share of NaN near the posterior that these draws stand for."""
-    position = _near(draws, N_NEAR_BLACK_BOX if model.is_black_box else N_NEAR, key)
+    position = _near(draws, EFFORT.n_moved_if_expensive if model.is_black_box else EFFORT.n_moved, key)
     if position is None:
         return found
     bad = np.isnan(unscreened_densities(model, position, loop)[1])
@@ -85,5 +80,5 @@ def _near(draws: Draws | None, n: int, key: Key) -> Array | None:
         return None
     rng = key.generator()
     drawn, first, second = (rng.choice(len(weight), n, p=weight / weight.sum()) for _ in range(3))
-    step = STEP / np.sqrt(2.0) * (draws.position[first] - draws.position[second])
+    step = EFFORT.moved_by / np.sqrt(2.0) * (draws.position[first] - draws.position[second])
     return np.asarray(draws.position[drawn] + step)

@@ -288,6 +288,13 @@ TABLE: tuple[Code, ...] = (
     ),
     Code("determinism", "black boxes", "the same point gave two different likelihoods", "fix the likelihood's random numbers"),
     Code("precision", "all", "the likelihood is not resolved far below a nat", "compute it in float64"),
+    Code(
+        "target-not-reached",
+        "precision=",
+        "the standard error is above the one that was asked for, because the budget or the number of rounds did not allow more",
+        "a larger `zhat.Budget(...)`, `workers=`, or a larger `precision=`",
+        (NOTE,),
+    ),
     # -- families of models
     Code(
         "several-modes",

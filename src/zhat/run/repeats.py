@@ -6,6 +6,7 @@ alone, among others, in this process or in another one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from zhat.numerics.uncertainty import combine_repeats
 from zhat.results.estimate import Estimate, Kind, Level, Status
 from zhat.results.records import Cost, Draws
 from zhat.run.model_check import preflight
+from zhat.run.price import announce, price_of
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped
 from zhat.sampling.workbench import Workbench
@@ -84,6 +86,8 @@ def _one_run(model: Model, method: Method, bench: Workbench, key: Key, is_first:
     n_nan, n_evaluated = loop.n_nan, loop.n_likelihood + loop.n_gradient
     status, prior_share = Status.ok(), None
     if is_first:
+        _measure(bench)
+        announce(price_of(model, method, loop.seconds_per_likelihood), loop)
         status = preflight(model, bench.prior(), loop)
         prior_share = (loop.n_nan - n_nan) / bench.prior().n_drawn
     estimate = method.run(model, bench, key)
@@ -92,6 +96,16 @@ def _one_run(model: Model, method: Method, bench: Workbench, key: Key, is_first:
         met = NanFound(loop.n_nan - n_nan, loop.n_likelihood + loop.n_gradient - n_evaluated, prior_share)
         status = status.and_(_nan_status(model, estimate, met, key.child("nan"), loop))
     return estimate.doubted(status)
+
+
+def _measure(bench: Workbench) -> None:
+    """What one likelihood takes at the first prior draws, without compilation."""
+    loop = bench.loop
+    n, begun = loop.n_likelihood, time.perf_counter()
+    with compile_clock() as clock:
+        bench.prior()
+    seconds = time.perf_counter() - begun - clock.seconds
+    loop.seconds_per_likelihood = max(seconds, 0.0) / max(loop.n_likelihood - n, 1)
 
 
 def together(runs: Runs) -> Estimate:

@@ -6,6 +6,7 @@ nat; `SHARP` is for methods that state thousandths, for which a smaller mode mat
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from zhat.model.model import Model
@@ -155,6 +156,11 @@ class Effort:
         wanted = self.particles * max(1.0, min(d / self.few_dimensions, self.high_dimensions / d, self.more_particles))
         affordable = self.particles * self.cheap_rows / max(model.data_size, 1)
         return 4 * int(0.25 * max(self.particles_if_expensive, min(wanted, affordable)))
+
+    @property
+    def share_of_difference(self) -> float:
+        """The share of the difference of two posterior draws, whose covariance is twice the posterior's, that is `moved_by`."""
+        return self.moved_by / math.sqrt(2.0)
 
     def n_extra_populations(self, model: Model) -> int:
         """Populations beside a first one; none in few dimensions, where one suffices, in very many, or for a black box."""

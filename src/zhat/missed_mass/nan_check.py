@@ -19,6 +19,7 @@ It costs some evaluations, and is made only after a run that met NaN.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def _near(draws: Draws | None, n: int, key: Key) -> Array | None:
         weight = weight * (np.exp(draws.log_weight - top) if np.isfinite(top) else 0.0)
     if not weight.sum() > 0:
         return None
-    rng = key.generator()
-    drawn, first, second = (rng.choice(len(weight), n, p=weight / weight.sum()) for _ in range(3))
-    step = EFFORT.moved_by / np.sqrt(2.0) * (draws.position[first] - draws.position[second])
+    rows = partial(key.generator().choice, len(weight), n, p=weight / weight.sum())
+    drawn, first, second = rows(), rows(), rows()
+    step = EFFORT.share_of_difference * (draws.position[first] - draws.position[second])
     return np.asarray(draws.position[drawn] + step)

@@ -85,10 +85,11 @@ def check_model(model: Model, n_draws: int, seed: int) -> Report:
 
     if n_draws < 10:
         raise BadInput(f"n_draws={n_draws}: a check needs at least 10 prior draws.")
-    draws = prior_draws(model, n_draws, Key(check_seed(seed)).child("check"), Loop(progress=False))
+    loop = Loop(progress=False)
+    draws = prior_draws(model, n_draws, Key(check_seed(seed)).child("check"), loop)
     findings = (
         _shapes(model),
-        _finite(model, draws),
+        _finite(model, draws, loop.n_nan),
         _looks_like_a_log(draws),
         _deterministic(model, draws),
         _batch_equals_single(model, draws),
@@ -133,9 +134,11 @@ def _shapes(model: Model) -> Finding:
     return Finding("shapes", Verdict.FINE, f"{model.n_dimensions} free coordinates: {shapes}; one log likelihood per point.")
 
 
-def _finite(model: Model, draws: Draws) -> Finding:
+def _finite(model: Model, draws: Draws, n_nan: int) -> Finding:
     share = float(np.isfinite(draws.log_likelihood).mean())
     sentence = f"{share:.1%} of {draws.n_drawn:,} prior draws have a likelihood above zero."
+    if n_nan:
+        sentence += f" At {n_nan:,} of them it is NaN, which counts as zero likelihood; return -inf where the likelihood is zero."
     owner = np.repeat([site.name for site in model.space.sites], [site.size for site in model.space.sites])
     lost = ~np.isfinite(draws.position)
     if (beyond := float(lost.any(axis=1).mean())) > 0.01:
@@ -145,7 +148,7 @@ def _finite(model: Model, draws: Draws) -> Finding:
             "that starts from it, and it dominates the evidence. Give a prior that states what is known of the parameter."
         )
         return Finding("support", Verdict.DOUBTFUL, sentence)
-    return Finding("support", Verdict.FINE if share > 0.01 else Verdict.DOUBTFUL, sentence)
+    return Finding("support", Verdict.FINE if share > 0.01 and not n_nan else Verdict.DOUBTFUL, sentence)
 
 
 def _looks_like_a_log(draws: Draws) -> Finding:

@@ -165,3 +165,35 @@ def test_columns_of_different_length_are_reported_with_both_shapes():
 
     with pytest.raises(TypeError, match=r"\(4,\), \(5,\)|\(5,\), \(4,\)"):
         Model(regression, NORMAL, data={"y": np.ones(4), "covariate": np.ones(5)})
+
+
+def with_data(data):
+    return Model(lambda p, y: -0.5 * jnp.sum((y - p["x"]) ** 2), NORMAL, data=data)
+
+
+def test_a_masked_array_is_refused_with_what_to_type():
+    masked = np.ma.masked_invalid([1.0, np.nan, 3.0])
+    with pytest.raises(BadInput, match=r"data is a masked array with 1 of 3 values masked.*numpy\.ma\.compressed\(y\)"):
+        with_data(masked)
+    with pytest.raises(BadInput, match="masked array"):
+        with_data({"y": masked})
+    assert with_data(masked.compressed()).data.tolist() == [1.0, 3.0]
+    assert with_data(np.ma.masked_array([1.0, 2.0])).data.tolist() == [1.0, 2.0]  # nothing is masked
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32])
+def test_small_integers_are_widened(kind):
+    model = with_data(np.array([100, 100, 100], dtype=kind))
+    assert model.data.dtype == np.int64
+    wide = Model(lambda p, y: 1e-6 * jnp.sum(y * y) + 0.0 * p["x"], NORMAL, data=np.array([100, 100, 100], dtype=kind))
+    assert wide.evaluate(x=0.0)[1] == pytest.approx(0.03)
+
+
+def test_data_without_rows_are_noted():
+    found = zhat.evidence(with_data(np.empty(0)), zhat.PriorMean(n_draws=1000), seed=0)
+    assert found.log_evidence == 0.0
+    assert "an array of the data has no rows (shape (0,))" in found.explain()
+    assert str(found.status) == "ok (note: no-data)"
+    # A design of no columns is a legal one.
+    model = Model(lambda p, d: -0.5 * jnp.sum((d["y"] - p["x"]) ** 2), NORMAL, data={"y": np.ones(3), "X": np.ones((3, 0))})
+    assert zhat.evidence(model, zhat.PriorMean(n_draws=1000), seed=0).status.notes == ()

@@ -34,7 +34,7 @@ def test_runs_checks_and_failures_leave_jax_as_it_was():
     zhat.evidence(model, zhat.PriorMean(n_draws=1000), seed=0)
     model.check(n_draws=20)
     assert user_settings() == USUAL
-    broken = Model(lambda p: jnp.log(p["x"]), {"x": dist.Normal()})
+    broken = Model(lambda p: jnp.log(-(p["x"] ** 2)), {"x": dist.Normal()})
     with pytest.raises(NonFiniteLikelihood):
         zhat.evidence(broken, zhat.PriorMean(n_draws=1000), seed=0)
     assert user_settings() == USUAL

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from zhat.errors import BadInput
-from zhat.results.codes import CODES, FAILED, SUSPECT, TABLE
+from zhat.results.codes import CODES, FAILED, NOTE, SUSPECT, TABLE
 from zhat.results.estimate import Level, Reason, Status
 
 SOURCE = Path(__file__).parents[2] / "src" / "zhat"
 # Codes that are not literals where a status is made: the checks of a model give theirs by name.
-BY_NAME = {"run/model_check.py": {"determinism", "precision"}}
+BY_NAME = {"run/model_check.py": {"determinism", "precision", "log-scale"}}
 
 
 def texts(node: ast.expr) -> set[str]:
@@ -24,14 +24,14 @@ def texts(node: ast.expr) -> set[str]:
 
 
 def raised() -> set[tuple[str, str]]:
-    """Pairs of code and level in the source: arguments of `Status.suspect`, `Status.failed` and of a loop's `stop`."""
+    """Pairs of code and level in the source: arguments of `Status.suspect`, `failed`, `note` and of a loop's `stop`."""
     found = {(code, SUSPECT) for codes in BY_NAME.values() for code in codes}
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
                 continue
             owner = ast.unparse(node.func.value)
-            if owner == "Status" and node.func.attr in (SUSPECT, FAILED):
+            if owner == "Status" and node.func.attr in (SUSPECT, FAILED, NOTE):
                 codes = texts(node.args[0])
                 where = path.relative_to(SOURCE).as_posix()
                 assert codes or ast.unparse(node.args[0]).endswith(".code") or where in BY_NAME, f"{where}, line {node.lineno}"
@@ -47,7 +47,7 @@ def test_every_raised_code_is_in_the_table_at_its_level_and_every_code_of_the_ta
 
 def test_checks_of_a_model_that_become_verdicts_have_the_names_of_codes():
     source = (SOURCE / "run" / "model_check.py").read_text(encoding="utf-8")
-    assert all(f'"{name}", Verdict.DOUBTFUL' in source for name in BY_NAME["run/model_check.py"])
+    assert all(f'"{name.replace("-", " ")}", Verdict.DOUBTFUL' in source for name in BY_NAME["run/model_check.py"])
 
 
 def test_codes_are_said_once_and_in_full():
@@ -55,7 +55,7 @@ def test_codes_are_said_once_and_in_full():
     for code in TABLE:
         assert code.raised_by and code.meaning and code.remedy and code.levels
         assert not code.meaning.endswith(".") and not code.remedy.endswith(".")
-        assert set(code.levels) <= {level.value for level in Level}
+        assert set(code.levels) <= {NOTE, *(level.value for level in Level)}
 
 
 def test_an_unknown_code_is_refused_with_the_nearest_known_one():

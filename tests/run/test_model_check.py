@@ -160,3 +160,10 @@ def test_a_prior_too_vague_for_numbers_is_named():
     found = zoo.example("normal-gamma-0.01").model.check()["support"]
     assert found.verdict is Verdict.DOUBTFUL
     assert "a parameter (tau, mu) overflows floating point" in found.sentence
+
+
+def test_a_likelihood_that_is_nan_at_some_prior_draws_is_doubtful():
+    model = Model(lambda p: jnp.where(p["x"] < -1.0, jnp.nan, -(p["x"] ** 2)), {"x": dist.Normal(0.0, 1.0)})
+    finding = model.check(n_draws=200)["support"]
+    assert finding.verdict is Verdict.DOUBTFUL
+    assert "of them it is NaN, which counts as zero likelihood" in finding.sentence

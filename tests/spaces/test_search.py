@@ -8,7 +8,7 @@ import numpyro.distributions as dist
 import pytest
 
 import zhat
-from zhat.errors import BadInput, NonFiniteLikelihood
+from zhat.errors import BadInput
 
 P = 6
 
@@ -92,15 +92,16 @@ def masked(log_likelihood, **more):
     return zhat.Subsets(zhat.Model(log_likelihood, prior, data=data, **more), ("a", "b"))
 
 
-def test_a_nan_likelihood_is_an_error_and_not_zero():
+def test_a_nan_likelihood_is_a_doubt_unless_it_is_meant_as_zero():
     def log_likelihood(params, data):
         total = jnp.sum(params["theta"] * data["mask"])
         return jnp.where(total > 1.0, jnp.nan, -0.5 * (data["y"][0] - total) ** 2)
 
-    with pytest.raises(NonFiniteLikelihood, match="NaN"):
-        masked(log_likelihood).enumerate(seed=1, n_draws=500, progress=False)
-    found = masked(log_likelihood, zero_where_nan=True).enumerate(seed=1, n_draws=500, progress=False)
+    found = masked(log_likelihood).enumerate(seed=1, n_draws=500, progress=False)
     assert any(reason.code == "nan-as-zero" for reason in found.status.reasons)
+    found = masked(log_likelihood, zero_where_nan=True).enumerate(seed=1, n_draws=500, progress=False)
+    assert not any(reason.code == "nan-as-zero" for reason in found.status.reasons)
+    assert [note.code for note in found.status.notes] == ["nan-far"]
 
 
 def test_a_second_mode_is_noticed():

@@ -25,6 +25,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same digits")
     parser.add_argument("--repeats", type=int, default=1, metavar="K", help="independent runs of each model, combined")
     parser.add_argument(
+        "--precision",
+        type=float,
+        metavar="SE",
+        help="the standard error of log Z that is wanted, such as 0.05: as much work as that takes, and no more",
+    )
+    parser.add_argument(
         "--budget",
         action="append",
         default=[],

@@ -2,7 +2,7 @@
 
     compare({"linear": model_1, "quadratic": model_2}, seed=1)
     compare({"linear": evidence_1, "quadratic": Evidence.load("quadratic.json")})
-    compare({...}, until="decided")                     # more runs, only where the decision is not clear
+    compare({...}, until="decided")                     # more precise, only where the decision is not clear
     compare({...}, check="smc")                         # every model by a second method, and whether the two agree
     compare({...}, vary={"tau": [0.01, 0.1, 1.0]})      # log evidence over a hyperparameter of the priors
     compare({...}, workers=4)                           # the same digits, sooner
@@ -13,6 +13,7 @@ models nor on their order, and no two models share a seed: with a common seed th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -32,8 +33,14 @@ from zhat.sampling.backend.loop import Budget
 from zhat.seeding import Key, check_seed
 
 DECIDED = "decided"
-# Rounds of more runs before a pair is left undecided: each doubles what was spent on its two models.
-MAX_ROUNDS = 5
+# Rounds of more precise runs before a pair is left undecided.
+MAX_ROUNDS = 6
+# Standard errors of log Z below which no model is refined: two models that are nearer to each other are equally supported for any purpose.
+FINEST = 0.01
+# A pair is decided when its 95 % interval excludes zero: the difference in joint standard errors, with a margin for its own error.
+DECISIVE = 2.5
+# A round divides the standard error by two to four: what decides a pair is predicted from a difference that is itself uncertain.
+LEAST, MOST = 2.0, 4.0
 
 
 def compare(
@@ -43,6 +50,7 @@ def compare(
     prior: Mapping[str, float] | Sequence[float] | None = None,
     seed: int | None = None,
     repeats: int = 1,
+    precision: float | None = None,
     until: str | None = None,
     check: Method | str | None = None,
     vary: Mapping[str, Sequence[float]] | None = None,
@@ -64,11 +72,11 @@ def compare(
         For the models; None as in `evidence`.
     prior : mapping or sequence of float, optional
         Prior probabilities of the models, summing to one; equal ones by default.
-    seed, repeats, progress, budget
+    seed, repeats, precision, progress, budget
         As in `evidence`; the budget is for each model.
     until : "decided", optional
-        Run models again, doubling what was spent, as long as they are tied with the best within the error. Evidences that were
-        given are not run again.
+        Run models again, more precisely, as long as they are tied with the best within the error, or until their standard
+        errors are 0.01. All runs of a model are pooled. Evidences that were given are not run again.
     check : Method or name of one, optional
         A second opinion: every model is estimated once more by this method. Whether the two agree is part of the result
         (`Comparison.agreements`), of its sentence and of its report.
@@ -84,20 +92,20 @@ def compare(
     chances = check_prior(tuple(models), prior)
     runnable = {name: item.named(name) for name, item in models.items() if isinstance(item, Model)}
     grids = check_vary(runnable, vary)
-    check_runs(runnable, method, repeats, budget)
+    check_runs(runnable, method, repeats, budget, precision)
     if check is not None:
         check_runs(runnable, check, 1, budget)
     seed = check_seed(seed)
     with opened(executor, workers) as where:
         runs = _Runs(runnable, seed, progress, budget, where)
-        first = runs.by(method, dict.fromkeys(runnable, repeats), 0)
+        first = runs.by(method, repeats, dict.fromkeys(runnable, precision), 0)
         found = {name: item if isinstance(item, Evidence) else first[name] for name, item in models.items()}
         comparison = _comparison(found, chances)
         for round_ in range(1, MAX_ROUNDS + 1 if until else 1):
-            again = {name: max(1, len(found[name].repeats)) for name in _tied(comparison) if name in runnable}
+            again = {name: target for name, target in _targets(comparison).items() if name in runnable}
             if not again:
                 break
-            for name, more in runs.by(method, again, round_).items():
+            for name, more in runs.by(method, 1, again, round_).items():
                 found[name] = _pooled(found[name], more)
             comparison = _comparison(found, chances)
         checks = {} if check is None else runs.second_opinions(check)
@@ -115,10 +123,12 @@ class _Runs:
     budget: Budget | None
     executor: Executor | None
 
-    def by(self, method: Method | str | None, repeats: Mapping[str, int], round_: int) -> dict[str, Evidence]:
-        """One round: these models, so many repeats each."""
-        asked = {name: (self.models[name], seed_for(self.seed, name, round_), many) for name, many in repeats.items()}
-        return run_models(asked, method, self.progress, self.budget, self.executor)
+    def by(
+        self, method: Method | str | None, repeats: int, precision: Mapping[str, float | None], round_: int
+    ) -> dict[str, Evidence]:
+        """One round: these models, each to its precision."""
+        asked = {name: (self.models[name], seed_for(self.seed, name, round_), repeats) for name in precision}
+        return run_models(asked, method, self.progress, self.budget, self.executor, precision=precision)
 
     def second_opinions(self, method: Method | str) -> dict[str, Evidence]:
         """Every model once more, by another method and from another seed."""
@@ -141,13 +151,24 @@ def _comparison(found: Mapping[str, Evidence], prior: tuple[float, ...]) -> Comp
     return Comparison(dict(found), prior)
 
 
-def _tied(comparison: Comparison) -> list[str]:
-    """The models that take part in an undecided pair with the one that is ahead."""
+def _targets(comparison: Comparison) -> dict[str, float]:
+    """The standard errors to run to next: of the model that is ahead, and of those that form an undecided pair with it.
+
+    The joint standard error that would decide a pair is shared equally by its two models.
+    """
     ahead = max(comparison.names, key=lambda name: comparison.evidences[name].log_evidence)
     pairs = [comparison.log_bayes_factor(ahead, other) for other in comparison.names if other != ahead]
     # Without an error no number of runs decides; a suspect evidence calls for another method, not for more runs.
-    open_ = [pair.second for pair in pairs if pair.se is not None and not pair.decided]
-    return [ahead, *open_] if open_ else []
+    open_ = [(pair.second, abs(pair.value), pair.se) for pair in pairs if pair.se is not None and not pair.decided]
+    targets: dict[str, float] = {}
+    for other, gap, se in open_:
+        if se <= math.sqrt(2.0) * FINEST:
+            continue
+        joint = min(max(gap / DECISIVE, se / MOST), se / LEAST)
+        each = max(joint / math.sqrt(2.0), FINEST)
+        for name in (ahead, other):
+            targets[name] = min(each, targets.get(name, math.inf))
+    return targets
 
 
 def _pooled(first: Evidence, second: Evidence) -> Evidence:

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import math
 import pkgutil
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zhat.errors import BadInput, BadType
 from zhat.missed_mass.finding import Answer
@@ -40,6 +41,37 @@ from zhat.verdicts.missed_mass import after_look
 
 if TYPE_CHECKING:
     from zhat.sampling.workbench import Workbench
+
+
+@dataclass(frozen=True)
+class Size:
+    """A setting that the cost and the precision of a method grow with: draws, particles, live points, chains.
+
+    Attributes
+    ----------
+    name : str
+        Of the setting: a number, or an object with a function `sized` of its own.
+    smallest : int
+        The least that the method accepts.
+    multiple_of : int or str
+        What the number must be a multiple of; a word is the name of a setting that holds it.
+    grows : bool
+        Whether more of it makes the answer more precise; pilots shrink with the rest and need not grow.
+    """
+
+    name: str
+    smallest: int = 1
+    multiple_of: int | str = 1
+    grows: bool = True
+
+    def scaled(self, method: Method, factor: float) -> Any:
+        """The setting of this method times a factor, rounded up to what the method accepts."""
+        value = getattr(method, self.name)
+        factor = factor if self.grows else min(factor, 1.0)
+        if not isinstance(value, int):
+            return value.sized(factor)
+        step = getattr(method, self.multiple_of) if isinstance(self.multiple_of, str) else self.multiple_of
+        return max(-(-self.smallest // step), math.ceil(value * factor / step)) * step
 
 
 @dataclass(frozen=True)
@@ -58,6 +90,11 @@ class Method(ABC):
         When to use it, for the tables.
     look : Look
         Which check for missed mass its runs make, or why none.
+    sizes : tuple of Size
+        The settings by which its standard error shrinks, about as their inverse root; none for an approximation.
+    evaluations : tuple of float
+        About how many likelihoods and gradients a run takes: for each unit of the first size so many, and so many more for each
+        dimension; measured on the exact models of the zoo (`run.price`).
     """
 
     name: ClassVar[str]
@@ -65,6 +102,10 @@ class Method(ABC):
     cites: ClassVar[tuple[str, ...]]
     when: ClassVar[str]
     look: ClassVar[Look]
+    # The share of its sizes with which `precision=` starts.
+    first_share: ClassVar[float] = 0.125
+    sizes: ClassVar[tuple[Size, ...]] = ()
+    evaluations: ClassVar[tuple[float, float]] = (1.0, 0.0)
 
     @abstractmethod
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
@@ -80,6 +121,14 @@ class Method(ABC):
     def read(self, record: object) -> Estimate:
         """The estimate from an existing record, for methods that support it (see `zhat.read`)."""
         raise BadInput(f"{type(self).__name__} cannot read the record of another run; run it on the model.")
+
+    def sized(self, factor: float) -> Self:
+        """The same method with all of its sizes times a factor, none below the least that it accepts."""
+        if not self.sizes:
+            raise BadInput(f"{type(self).__name__} has no size that its precision grows with.")
+        if not (factor > 0.0 and math.isfinite(factor)):
+            raise BadInput(f"{type(self).__name__}.sized({factor}): give a factor above zero.")
+        return replace(self, **{size.name: size.scaled(self, factor) for size in self.sizes})
 
     def missing(self, model: Model) -> frozenset[Offer]:
         """What this method needs and the model does not offer."""

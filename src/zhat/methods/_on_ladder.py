@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from zhat.errors import BadType
-from zhat.methods._base import Method
+from zhat.methods._base import Method, Size
 from zhat.missed_mass.look import Look
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
@@ -35,6 +35,7 @@ class OnLadder(Method):
 
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
     look: ClassVar[Look] = Look.from_modes()
+    sizes: ClassVar[tuple[Size, ...]] = (Size("chains"),)
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -34,7 +34,7 @@ from typing import ClassVar
 import numpy as np
 
 from zhat.errors import BadInput, BadType
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
@@ -86,7 +86,9 @@ class AIS(Method):
 
     name: ClassVar[str] = "ais"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    evaluations: ClassVar[tuple[float, float]] = (50.0, 25.0)
     cites: ClassVar[tuple[str, ...]] = ("neal2001", "grosse2015")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_particles", 200, multiple_of=2), Size("n_pilot", 40, multiple_of=4, grows=False))
     look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "an unbiased evidence, or a bound from below; models with tempered conditionals, whose sweeps are cheap"
 

@@ -42,7 +42,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zhat.errors import BadType
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -93,7 +93,9 @@ class Chib(Method):
 
     name: ClassVar[str] = "chib"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD, Offer.CONDITIONALS})
+    evaluations: ClassVar[tuple[float, float]] = (300.0, 0.0)
     cites: ClassVar[tuple[str, ...]] = ("chib1995", "neal1999")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 50),)
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "the full conditionals are known: a few blocks, no mirrored modes"
 

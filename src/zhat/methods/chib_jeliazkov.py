@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zhat.errors import BadInput, BadType
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -94,7 +94,9 @@ class ChibJeliazkov(Method):
 
     name: ClassVar[str] = "chib-jeliazkov"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    evaluations: ClassVar[tuple[float, float]] = (150.0, 40.0)
     cites: ClassVar[tuple[str, ...]] = ("chib2001", "mira2004")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 50),)
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws mix well in one mode; a second opinion that starts from the posterior"
 

@@ -37,7 +37,7 @@ from typing import ClassVar
 import numpy as np
 
 from zhat.errors import BadInput, BadType
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.look import Look
 from zhat.missed_mass.witnesses import Sampled
@@ -72,7 +72,9 @@ class HarmonicMean(Method):
 
     name: ClassVar[str] = "harmonic-mean"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
+    evaluations: ClassVar[tuple[float, float]] = (40.0, 15.0)
     cites: ClassVar[tuple[str, ...]] = ("newton1994", "robert2009", "friel2012")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 100), Size("n_prior", 1000, grows=False))
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "to compare with old papers: its variance is infinite unless the prior is tighter than the data"
 

@@ -31,7 +31,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from zhat.errors import BadInput, BadType
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.look import Look
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
@@ -111,7 +111,9 @@ class NestedSampling(Method):
 
     name: ClassVar[str] = "nested"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    evaluations: ClassVar[tuple[float, float]] = (40.0, 75.0)
     cites: ClassVar[tuple[str, ...]] = ("skilling2006", "chopin2010", "fowlie2020", "fowlie2021")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_live", 40),)
     look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "several modes, plateaus, black boxes; a second opinion beside SMC, with posterior draws"
 

@@ -122,6 +122,7 @@ class PowerPosterior(OnLadder):
     rule: Rule = field(default_factory=SecondOrder)
 
     name: ClassVar[str] = "power-posterior"
+    evaluations: ClassVar[tuple[float, float]] = (220.0, 50.0)
     cites: ClassVar[tuple[str, ...]] = ("friel2008", "friel2014", "gelman1998")
     when: ClassVar[str] = "one broad mode, Gibbs conditionals at hand, a curve that explains where the evidence comes from"
 

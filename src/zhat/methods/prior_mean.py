@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.look import Look
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
@@ -40,6 +40,7 @@ class PriorMean(Method):
     name: ClassVar[str] = "prior-mean"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("friel2012", "robert2009")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 100),)
     look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "the prior is hardly wider than the posterior; a sanity check in few dimensions"
 

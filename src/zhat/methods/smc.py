@@ -35,7 +35,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from zhat.errors import BadInput, BadType
-from zhat.methods._base import Method, check_count
+from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
@@ -72,7 +72,9 @@ class SMC(Method):
 
     name: ClassVar[str] = "smc"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
+    evaluations: ClassVar[tuple[float, float]] = (10.0, 6.0)
     cites: ClassVar[tuple[str, ...]] = ("delmoral2006", "jasra2011", "chan2013", "lee2018")
+    sizes: ClassVar[tuple[Size, ...]] = (Size("n_particles", 40, multiple_of="n_islands"),)
     look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "several modes, odd shapes, hierarchies, black boxes: the work horse"
 

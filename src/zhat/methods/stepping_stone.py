@@ -100,6 +100,7 @@ class SteppingStone(OnLadder):
     direction: Direction = field(default_factory=Bridged)
 
     name: ClassVar[str] = "stepping-stone"
+    evaluations: ClassVar[tuple[float, float]] = (180.0, 25.0)
     cites: ClassVar[tuple[str, ...]] = ("xie2011", "meng1996", "bennett1976")
     when: ClassVar[str] = "as power posteriors, when the ladder is coarse: no discretisation error"
 

@@ -6,6 +6,7 @@ nat; `SHARP` is for methods that state thousandths, for which a smaller mode mat
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from zhat.model.model import Model
@@ -62,6 +63,9 @@ class Effort:
     fewest_starts: int = 512
     # Starts of a black box, whose likelihoods are thousands of times as expensive as compiled ones: a basin of 1e-3 of the prior.
     starts_of_black_box: int = 8192
+    # Starts and particles of the smallest check, for an answer with a standard error of a tenth: as many evaluations as its draws.
+    least_starts: int = 256
+    least_particles: int = 100
     # Searches before the first comparison, and further ones from starts that no known mode explains. Fewer above `cheap_dimensions`,
     # where a Hessian is expensive, and for a black box, of which a Newton step costs 1 + d (d + 1) likelihoods.
     first_searches: int = 64
@@ -109,6 +113,15 @@ class Effort:
     # Particles from which the posterior chains of Chib & Jeliazkov start, where the above would be fewer.
     chain_starts: int = 1000
 
+    # -- NaN near the posterior --------------------------------------------------------------------------------------------
+    # Posterior draws that are moved and evaluated again after a run that met NaN: a share of one thousandth is met with 98 %
+    # probability; fewer of a black box.
+    n_moved: int = 4096
+    n_moved_if_expensive: int = 512
+    # How far they are moved, in standard deviations of the posterior: far enough to cross an edge at which the posterior ends, near
+    # enough not to leave its bulk.
+    moved_by: float = 0.5
+
     # -- families of models ------------------------------------------------------------------------------------------------
     # Best models of a family that are searched again from prior draws, and starts in all: one compiled batch.
     models_searched: int = 4
@@ -137,6 +150,26 @@ class Effort:
             return self.particles_if_expensive
         affordable = self.particles * min(1.0, self.cheap_rows / max(model.data_size, 1))
         return 4 * int(0.25 * max(self.particles_if_expensive, affordable))
+
+    @property
+    def share_of_difference(self) -> float:
+        """The share of the difference of two posterior draws, whose covariance is twice the posterior's, that is `moved_by`."""
+        return self.moved_by / math.sqrt(2.0)
+
+    def scaled(self, share: float) -> Effort:
+        """A check for a less precise answer: it evaluates this share of what it would otherwise."""
+        if share >= 1.0:
+            return self
+        return replace(
+            self,
+            starts=max(self.least_starts, int(share * self.starts)),
+            most_starts=max(4 * self.least_starts, int(share * self.most_starts)),
+            fewest_starts=self.least_starts,
+            starts_of_black_box=max(self.least_starts, int(share * self.starts_of_black_box)),
+            particles=max(self.particles_if_expensive, 4 * int(0.25 * share * self.particles)),
+            particles_if_expensive=max(self.least_particles, 4 * int(0.25 * share * self.particles_if_expensive)),
+            n_draws_at_modes=max(self.least_starts, int(share * self.n_draws_at_modes)),
+        )
 
     def affords_coverage(self, model: Model) -> bool:
         """Whether a population from the prior is cheap enough for a method that itself takes about a second."""

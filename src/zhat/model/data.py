@@ -27,6 +27,12 @@ def host_arrays(tree: Any, what: str) -> Any:
     """The tree with NumPy leaves; refuses values that are no numbers and floats that are not finite."""
 
     def leaf(x: Any) -> np.ndarray:
+        if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
+            raise BadInput(
+                f"{what} is a masked array with {int(np.ma.getmaskarray(x).sum()):,} of {x.size:,} values masked, which would count as "
+                "data: give the others alone, such as numpy.ma.compressed(y) (for rows, y[~numpy.ma.getmaskarray(y).any(axis=1)].data), "
+                "or pass the mask as an array of its own and use it in the likelihood."
+            )
         array = np.array(x)  # a copy: a later change of the caller's array must not change the model
         if array.dtype.kind not in "biuf":
             raise BadType(
@@ -39,6 +45,8 @@ def host_arrays(tree: Any, what: str) -> Any:
                 f"{what} holds {array[where]} at index {where}: drop or impute such rows before building the model; "
                 "nothing is dropped silently."
             )
+        if array.dtype.kind in "iu" and array.dtype != np.uint64:  # sums and products of small integers overflow silently
+            array = array.astype(np.int64)
         array = array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
         array.flags.writeable = False
         return array

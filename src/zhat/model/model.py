@@ -97,8 +97,8 @@ class Model:
     conditionals : sequence of Conditional
         Tempered full conditionals, one per block, covering every parameter; unlocks Gibbs moves and Chib's method.
     zero_where_nan : bool
-        Take a NaN log likelihood as zero likelihood instead of stopping; such points are counted and the result
-        is marked suspect.
+        State that the likelihood is zero where its log is NaN. NaN counts as zero likelihood in any case; without this
+        statement a result is suspect where NaN comes near the posterior.
     data_id : str, optional
         Fingerprint of the data; computed from `data` when not given. Only evidences with equal fingerprints are compared.
     """

@@ -85,7 +85,11 @@ class Space:
         return out
 
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
-        """Parameters at `u`, and the log prior density of `u` (log-Jacobian included)."""
+        """Parameters at `u`, and the log prior density of `u` (log-Jacobian included).
+
+        A point with a coordinate or a parameter that is not a finite number is outside the support, whatever the density says: a
+        proposal may go where exp(u) overflows, and no likelihood is to be asked there.
+        """
         free = self.split(u)
         params: Params = {}
         log_jacobians = []
@@ -102,7 +106,11 @@ class Space:
 
         trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
         log_prior = sum(_log_prob(trace[name]) for name in self.names)
-        return params, jnp.asarray(log_prior + sum(log_jacobians), dtype=jnp.float64)
+        log_prior = jnp.asarray(log_prior + sum(log_jacobians), dtype=jnp.float64)
+        finite = jnp.isfinite(u).all()
+        for value in params.values():
+            finite &= jnp.isfinite(value).all()
+        return params, jnp.where(finite, log_prior, -jnp.inf)
 
     def log_prior(self, params: Params, data: Any, hyper: Any) -> jax.Array:
         """Log prior density of the *constrained* parameters, without any Jacobian."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from zhat.errors import BadInput
 
-SUSPECT, FAILED = "suspect", "failed"
+# A note stands beside any level and changes none.
+SUSPECT, FAILED, NOTE = "suspect", "failed", "note"
 
 
 @dataclass(frozen=True)
@@ -286,10 +287,34 @@ TABLE: tuple[Code, ...] = (
         "check the parameters near their bounds",
     ),
     Code(
-        "nan-as-zero", "all", "the log likelihood was NaN at some points, which counted as zero likelihood", "check these points"
+        "nan-as-zero",
+        "all",
+        "the log likelihood is NaN near the posterior, which counted as zero likelihood",
+        "return -inf where the likelihood is zero, or build the model with `zero_where_nan=True`",
+    ),
+    Code(
+        "nan-far",
+        "all",
+        "the log likelihood was NaN at some points, none of them near the posterior, which counted as zero likelihood",
+        "nothing, if the likelihood is negligible there",
+        (NOTE,),
+    ),
+    Code("no-data", "all", "an array of the data has no rows", "give the data", (NOTE,)),
+    Code(
+        "log-scale",
+        "all",
+        "all log likelihoods of prior draws lie between 0 and 1, as probabilities do",
+        "return the logarithm of the likelihood",
     ),
     Code("determinism", "black boxes", "the same point gave two different likelihoods", "fix the likelihood's random numbers"),
     Code("precision", "all", "the likelihood is not resolved far below a nat", "compute it in float64"),
+    Code(
+        "target-not-reached",
+        "precision=",
+        "the standard error is above the one that was asked for, because the budget or the number of rounds did not allow more",
+        "a larger `zhat.Budget(...)`, `workers=`, or a larger `precision=`",
+        (NOTE,),
+    ),
     # -- families of models
     Code(
         "several-modes",
@@ -344,5 +369,6 @@ def known(name: str, level: str) -> str:
             f'as zhat.Status(zhat.Level.{level.upper()}, (zhat.types.Reason("my-code", "what is wrong; what to try."),)).'
         )
     if level not in CODES[name].levels:
-        raise BadInput(f"the code {name!r} is for {' or '.join(CODES[name].levels)} results, not for a {level} one.")
+        what = "a note" if level == NOTE else f"a {level} one"
+        raise BadInput(f"the code {name!r} is for {' or '.join(CODES[name].levels)} results, not for {what}.")
     return name

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from zhat.formatting import decimals, shown_error, with_error
 from zhat.numerics.uncertainty import interval as symmetric_interval
-from zhat.results.codes import known
+from zhat.results.codes import NOTE, known
 from zhat.results.records import Cost
 
 if TYPE_CHECKING:
@@ -46,10 +46,11 @@ class Reason:
 
 @dataclass(frozen=True)
 class Status:
-    """The verdict of a run on itself."""
+    """The verdict of a run on itself: its level, the reasons of a level that is not ok, and notes, which change no level."""
 
     level: Level = Level.OK
     reasons: tuple[Reason, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
     @staticmethod
     def ok() -> Status:
@@ -66,14 +67,16 @@ class Status:
         """No usable number; the code is one of `zhat.results.codes`."""
         return Status(Level.FAILED, (Reason(known(code, Level.FAILED.value), sentence),))
 
+    @staticmethod
+    def note(code: str, sentence: str) -> Status:
+        """A remark that a reader should see and that casts no doubt; the code is one of `zhat.results.codes`."""
+        return Status(notes=(Reason(known(code, NOTE), sentence),))
+
     def and_(self, other: Status) -> Status:
-        """Both verdicts: the worse level, all reasons (each code once)."""
+        """Both verdicts: the worse level, all reasons and notes (each code once)."""
         order = [Level.OK, Level.SUSPECT, Level.FAILED]
         level = max(self.level, other.level, key=order.index)
-        seen: dict[str, Reason] = {}
-        for reason in self.reasons + other.reasons:
-            seen.setdefault(reason.code, reason)
-        return Status(level, tuple(seen.values()))
+        return Status(level, _once(self.reasons + other.reasons), _once(self.notes + other.notes))
 
     @property
     def is_ok(self) -> bool:
@@ -81,10 +84,17 @@ class Status:
         return self.level is Level.OK
 
     def __str__(self) -> str:
-        """Name the level and the codes: ``suspect (pareto-k)``."""
-        if not self.reasons:
-            return self.level.value
-        return f"{self.level.value} ({', '.join(r.code for r in self.reasons)})"
+        """Name the level and the codes: ``suspect (pareto-k)``, ``ok (note: nan-far)``."""
+        words = [", ".join(r.code for r in self.reasons)] if self.reasons else []
+        words += [f"note: {', '.join(note.code for note in self.notes)}"] if self.notes else []
+        return f"{self.level.value} ({'; '.join(words)})" if words else self.level.value
+
+
+def _once(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    seen: dict[str, Reason] = {}
+    for reason in reasons:
+        seen.setdefault(reason.code, reason)
+    return tuple(seen.values())
 
 
 def promised_se(se: float | None, status: Status) -> float | None:
@@ -253,6 +263,7 @@ class Evidence:
                 "log Z by b nats with probability at most exp(-b)."
             )
         lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
+        lines += [f"  note: {note.sentence}" for note in self.status.notes]
         if self.status.is_ok and self.resolution is not None:
             lines.append(f"  resolution: {self.resolution_in_words}")
         return "\n".join(lines)

@@ -178,13 +178,18 @@ class NestedRun:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took. `seconds` is wall time and includes `compile_seconds` (tracing and compiling)."""
+    """What a run took. `seconds` is wall time and includes `compile_seconds` (tracing and compiling).
+
+    `seconds_per_likelihood` is what one evaluation took at the first prior draws, many at a time where the model allows; 0 where it was
+    not measured.
+    """
 
     n_likelihood: int = 0
     n_gradient: int = 0
     n_hessian: int = 0
     seconds: float = 0.0
     compile_seconds: float = 0.0
+    seconds_per_likelihood: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
         """Sum of two costs."""
@@ -194,4 +199,5 @@ class Cost:
             self.n_hessian + other.n_hessian,
             self.seconds + other.seconds,
             self.compile_seconds + other.compile_seconds,
+            self.seconds_per_likelihood or other.seconds_per_likelihood,
         )

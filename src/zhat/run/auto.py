@@ -15,21 +15,27 @@ from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.model.model import Model
 from zhat.results.estimate import Evidence
-from zhat.results.records import Cost
 from zhat.run.distribution.plans import Plan
-from zhat.run.families import FIRST, Family, following
+from zhat.run.families import FIRST, End, Family, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, combined, judge, unresolved, with_views
+from zhat.run.precision import to_precision
 from zhat.sampling.backend.loop import Budget
 
 # After these nothing else starts: the user or the budget ended the run.
 ENDED = {"interrupted", "budget", "unchecked"}
 
-Run = Callable[[Method, int, Budget | None], Plan[Evidence]]
+# Runs a method from a number of its own within a budget, and so many times.
+Run = Callable[..., Plan[Evidence]]
+# A second view by thresholds confirms an answer to a few tenths of a nat; a smaller standard error of it would cost far more.
+CONFIRMS = 0.1
 
 
-def by_default(model: Model, run: Run, budget: Budget | None) -> Plan[Evidence]:
-    """The evidence on which two views agree; `run` runs one method, from a number of its own, within a budget."""
-    members = [(yield from _member(FIRST, run, budget))]
+def by_default(model: Model, run: Run, budget: Budget | None, precision: float | None = None) -> Plan[Evidence]:
+    """The evidence on which two views agree, with a standard error of at most `precision`.
+
+    `run(method, number, budget)` is the plan of one run, from a number of its own, and `run(method, number, budget, n)` that of n.
+    """
+    members = [(yield from _member(FIRST, run, budget, precision))]
     first = members[0].evidence
     if has_two_views(first):
         return with_views(first, members, _two_views(first))
@@ -37,7 +43,8 @@ def by_default(model: Model, run: Run, budget: Budget | None) -> Plan[Evidence]:
     for family in following(model, members[0].is_accepted):
         if is_ended(members[-1].evidence):
             return members[-1].evidence if len(members) == 1 else unresolved(judge(members, AGREE))
-        members.append((yield from _member(family, run, remaining(budget, spent))))
+        left = None if budget is None else budget.left_after(spent)
+        members.append((yield from _member(family, run, left, precision)))
         spent = spent + members[-1].evidence.cost
         judgement = judge(members, AGREE)
         if judgement.is_agreed:
@@ -46,9 +53,15 @@ def by_default(model: Model, run: Run, budget: Budget | None) -> Plan[Evidence]:
     return combined(at_last) if at_last.is_agreed else unresolved(at_last)
 
 
-def _member(family: Family, run: Run, budget: Budget | None) -> Plan[Member]:
-    evidence = yield from run(family.method, family.number, budget)
-    return Member(family, evidence)
+def _member(family: Family, run: Run, budget: Budget | None, precision: float | None) -> Plan[Member]:
+    if precision is None:
+        return Member(family, (yield from run(family.method, family.number, budget)))
+    target = max(precision, CONFIRMS) if family.end is End.THRESHOLDS else precision
+
+    def sized(method: Method, left: Budget | None, n: int = 1) -> Plan[Evidence]:
+        return run(method, family.number, left, n)
+
+    return Member(family, (yield from to_precision(sized, family.method, target, budget)))
 
 
 def has_two_views(result: Evidence) -> bool:
@@ -74,11 +87,3 @@ _VIEW = ("pareto_k", "from_population_log_evidence", "from_population_se")
 def is_ended(result: Evidence) -> bool:
     """Whether the user or the budget ended a run."""
     return any(reason.code in ENDED for reason in result.status.reasons)
-
-
-def remaining(budget: Budget | None, spent: Cost) -> Budget | None:
-    """What is left of a budget."""
-    if budget is None:
-        return None
-    left = budget.likelihoods - spent.n_likelihood - spent.n_gradient
-    return Budget(max(left, 1), max(budget.seconds - spent.seconds, 1e-3))

@@ -39,7 +39,7 @@ from zhat.errors import BadInput, BadType
 from zhat.formatting import with_error
 from zhat.model.model import Model
 from zhat.results.estimate import Evidence, Status
-from zhat.run.auto import Run, is_ended, remaining
+from zhat.run.auto import Run, is_ended
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.estimate import runner
@@ -251,7 +251,7 @@ def _plan(model: Model, run: Run, budget: Budget | None) -> Plan[Judgement]:
     for family in thorough(model):
         evidence = yield from run(family.method, family.number, left)
         members.append(Member(family, evidence))
-        left = remaining(left, evidence.cost)
+        left = None if left is None else left.left_after(evidence.cost)
         judgement = judge(members, AGREE)
         if _verdict(judgement) is Verdict.CONFIRMED or is_ended(evidence):
             return judgement

@@ -32,6 +32,8 @@ from zhat.run.auto import Run, by_default
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.distribution.travel import Task
+from zhat.run.precision import check_precision, to_precision
+from zhat.run.price import default_precision, measured_seconds
 from zhat.run.repeats import Runs, some_runs, together
 from zhat.run.whose_model import not_a_model
 from zhat.sampling.backend.loop import Budget
@@ -44,6 +46,7 @@ def evidence(
     *,
     seed: int | None = None,
     repeats: int = 1,
+    precision: float | None = None,
     progress: bool | None = None,
     budget: Budget | None = None,
     strict: bool = False,
@@ -62,6 +65,9 @@ def evidence(
         The same seed gives the same digits; without one, a seed is drawn and stored in the result.
     repeats : int
         Independent runs, combined; their scatter is compared with the standard errors that they report.
+    precision : float, optional
+        The standard error of log Z that is wanted: the sizes of the method grow from an eighth of its own until it is reached, and no
+        further. The result has the sizes of the last run, which is the answer.
     progress : bool, optional
         Show progress; by default only on a terminal.
     budget : Budget, optional
@@ -75,7 +81,7 @@ def evidence(
     """
     seed = check_seed(seed)
     spread = executor is not None or workers is not None
-    way = plan(model, method, seed, repeats, progress, budget, spread)
+    way = plan(model, method, seed, repeats, progress, budget, spread, precision=precision)
     with opened(executor, workers) as where:
         result = carry_out([way], where, progress)[0]
     if strict and result.status.level is Level.FAILED:
@@ -109,20 +115,39 @@ def read(result: Evidence, method: Method | str) -> Evidence:
 
 
 def plan(
-    model: Model, method: Method | str | None, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
+    model: Model,
+    method: Method | str | None,
+    seed: int,
+    repeats: int,
+    progress: bool | None,
+    budget: Budget | None,
+    spread: bool,
+    *,
+    precision: float | None = None,
 ) -> Plan[Evidence]:
     """The plan of one evidence, its arguments checked; with `spread` every run is a task of its own."""
     _check_arguments(model, repeats, budget)
-    if method is None:
-        return by_default(model, runner(model, seed, repeats, progress, spread), budget)
     chosen = method_named(method) if isinstance(method, str) else method
-    _check_needs(model, chosen)
-    return _run(model, chosen, seed, repeats, progress, budget, spread)
+    if chosen is not None:
+        _check_needs(model, chosen)
+    if precision is not None:
+        check_precision(precision, chosen)
+    run = runner(model, seed, repeats, progress, spread)
+    if chosen is None:
+        return by_default(model, run, budget, precision if precision is not None else precision_of(model))
+    if precision is None:
+        return run(chosen, 0, budget)
+    return to_precision(lambda sized, left, n=1: run(sized, 0, left, n), chosen, precision, budget)
+
+
+def precision_of(model: Model) -> float | None:
+    """The target of the default where none is asked: a tenth for a black box that takes a millisecond or more."""
+    return default_precision(measured_seconds(model)) if model.is_black_box else None
 
 
 def runner(model: Model, seed: int, repeats: int, progress: bool | None, spread: bool) -> Run:
     """What runs one method on a model, from a number of its own, within a budget."""
-    return lambda method, number, budget: _run(model, method, seed, repeats, progress, budget, spread, number)
+    return lambda method, number, budget, n=1: _run(model, method, seed, repeats * n, progress, budget, spread, number)
 
 
 def _run(

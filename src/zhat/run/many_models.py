@@ -27,6 +27,7 @@ def evidences(
     *,
     seed: int | None = None,
     repeats: int = 1,
+    precision: float | None = None,
     progress: bool | None = None,
     budget: Budget | None = None,
     executor: Executor | str | None = None,
@@ -47,13 +48,21 @@ def evidences(
     seed = check_seed(seed)
     tasks = {name: (model.named(name), seed_for(seed, name, 0), repeats) for name, model in models.items()}
     with opened(executor, workers) as where:
-        return run_models(tasks, method, progress, budget, where)
+        return run_models(tasks, method, progress, budget, where, precision=precision)
 
 
-def check_runs(models: Mapping[str, Model], method: Method | str | None, repeats: int, budget: Budget | None) -> None:
+def check_runs(
+    models: Mapping[str, Model],
+    method: Method | str | None,
+    repeats: int,
+    budget: Budget | None,
+    precision: float | None = None,
+) -> None:
     """Refuse, before anything is run, settings and models that do not go together."""
     for model in models.values():
-        plan(model, method, 0, repeats, False, budget, False)  # arguments are checked when the plan is made; it is never run
+        plan(
+            model, method, 0, repeats, False, budget, False, precision=precision
+        )  # arguments are checked when the plan is made; it is never run
 
 
 def run_models(
@@ -62,10 +71,16 @@ def run_models(
     progress: bool | None,
     budget: Budget | None,
     executor: Executor | None,
+    *,
+    precision: Mapping[str, float | None] | float | None = None,
 ) -> dict[str, Evidence]:
-    """The evidence of every (model, seed, number of repeats)."""
+    """The evidence of every (model, seed, number of repeats), to a precision for all or for each."""
     spread = executor is not None
-    plans = [plan(model, method, seed, repeats, progress, budget, spread) for model, seed, repeats in tasks.values()]
+    targets = precision if isinstance(precision, Mapping) else dict.fromkeys(tasks, precision)
+    plans = [
+        plan(model, method, seed, repeats, progress, budget, spread, precision=targets[name])
+        for name, (model, seed, repeats) in tasks.items()
+    ]
     if spread:
         return dict(zip(tasks, carry_out(plans, executor, progress), strict=True))
     evidences_by_name: dict[str, Evidence] = {}

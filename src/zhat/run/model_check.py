@@ -14,10 +14,10 @@ another number. Where the weights have a heavy tail (Pareto k of 0.5 or more) th
 from __future__ import annotations
 
 import enum
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import jax
 import numpy as np
 
 from zhat.errors import BadInput, ShapeError
@@ -85,10 +85,11 @@ def check_model(model: Model, n_draws: int, seed: int) -> Report:
 
     if n_draws < 10:
         raise BadInput(f"n_draws={n_draws}: a check needs at least 10 prior draws.")
-    draws = prior_draws(model, n_draws, Key(check_seed(seed)).child("check"), Loop(progress=False))
+    loop = Loop(progress=False)
+    draws = prior_draws(model, n_draws, Key(check_seed(seed)).child("check"), loop)
     findings = (
         _shapes(model),
-        _finite(model, draws),
+        _finite(model, draws, loop.n_nan),
         _looks_like_a_log(draws),
         _deterministic(model, draws),
         _batch_equals_single(model, draws),
@@ -100,7 +101,6 @@ def check_model(model: Model, n_draws: int, seed: int) -> Report:
 
 def preflight(model: Model, draws: Draws, loop: Loop) -> Status:
     """The cheap checks that every run makes on its first prior draws; a doubtful finding becomes part of the status."""
-    status = Status.ok()
     checks = [_looks_like_a_log(draws), _precision(draws)]
     if model.is_black_box:
         checks.append(_deterministic(model, draws))
@@ -110,14 +110,23 @@ def preflight(model: Model, draws: Draws, loop: Loop) -> Status:
         ):  # noise cannot be distinguished from dependence between points
             checks.append(_batch_equals_single(model, draws))
             loop.count(n_likelihood=2 * N_POINTS)
+    status = _no_rows(model)
     for finding in checks:
         if finding.verdict is Verdict.WRONG:
             raise BadInput(f"{model.name!r}: {finding.sentence}")
-        if finding.verdict is Verdict.DOUBTFUL and finding.check == "log scale":
-            warnings.warn(f"{model.name!r}: {finding.sentence}", stacklevel=3)
-        elif finding.verdict is Verdict.DOUBTFUL:
+        if finding.verdict is Verdict.DOUBTFUL:
             status = status.and_(Status.suspect(finding.check.replace(" ", "-"), finding.sentence))
     return status
+
+
+def _no_rows(model: Model) -> Status:
+    """A note where an array of the data has no rows (a matrix of no columns is a legal design)."""
+    empty = [np.shape(leaf) for leaf in jax.tree.leaves(model.data) if np.ndim(leaf) and np.shape(leaf)[0] == 0]
+    if not empty:
+        return Status.ok()
+    return Status.note(
+        "no-data", f"an array of the data has no rows (shape {empty[0]}): without observations log Z is 0 whatever the prior."
+    )
 
 
 def _shapes(model: Model) -> Finding:
@@ -125,9 +134,11 @@ def _shapes(model: Model) -> Finding:
     return Finding("shapes", Verdict.FINE, f"{model.n_dimensions} free coordinates: {shapes}; one log likelihood per point.")
 
 
-def _finite(model: Model, draws: Draws) -> Finding:
+def _finite(model: Model, draws: Draws, n_nan: int) -> Finding:
     share = float(np.isfinite(draws.log_likelihood).mean())
     sentence = f"{share:.1%} of {draws.n_drawn:,} prior draws have a likelihood above zero."
+    if n_nan:
+        sentence += f" At {n_nan:,} of them it is NaN, which counts as zero likelihood; return -inf where the likelihood is zero."
     owner = np.repeat([site.name for site in model.space.sites], [site.size for site in model.space.sites])
     lost = ~np.isfinite(draws.position)
     if (beyond := float(lost.any(axis=1).mean())) > 0.01:
@@ -137,15 +148,15 @@ def _finite(model: Model, draws: Draws) -> Finding:
             "that starts from it, and it dominates the evidence. Give a prior that states what is known of the parameter."
         )
         return Finding("support", Verdict.DOUBTFUL, sentence)
-    return Finding("support", Verdict.FINE if share > 0.01 else Verdict.DOUBTFUL, sentence)
+    return Finding("support", Verdict.FINE if share > 0.01 and not n_nan else Verdict.DOUBTFUL, sentence)
 
 
 def _looks_like_a_log(draws: Draws) -> Finding:
     values = draws.log_likelihood[np.isfinite(draws.log_likelihood)]
     if len(values) > 20 and values.min() >= 0.0 and values.max() <= 1.0 and np.ptp(values) > 0:
         sentence = (
-            f"all log likelihoods lie between 0 and 1 ({values.min():.3g} to {values.max():.3g}): is this the likelihood "
-            "itself? Return its logarithm."
+            f"all log likelihoods of {len(values):,} prior draws lie between 0 and 1 ({values.min():.3g} to {values.max():.3g}): is this "
+            "the likelihood itself? Return its logarithm. If it is the logarithm, return it minus 1 and add 1 to log Z."
         )
         return Finding("log scale", Verdict.DOUBTFUL, sentence)
     return Finding("log scale", Verdict.FINE, "the values look like log likelihoods.")

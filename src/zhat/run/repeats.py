@@ -6,6 +6,7 @@ alone, among others, in this process or in another one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,15 +18,18 @@ import numpy as np
 from scipy.special import gammaincc
 
 from zhat.methods._base import Method
+from zhat.missed_mass.nan_check import NanFound, nan_near
 from zhat.model.model import Model
 from zhat.numerics.uncertainty import combine_repeats
 from zhat.results.estimate import Estimate, Kind, Level, Status
 from zhat.results.records import Cost, Draws
 from zhat.run.model_check import preflight
+from zhat.run.price import announce, price_of
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.nan import nan_status
 
 # Significance level of the test that repeats scatter more than their standard errors.
 SCATTER_CHANCE = 1e-3
@@ -41,11 +45,10 @@ class Runs:
 
     estimates: tuple[Estimate, ...]
     cost: Cost
-    n_nan: int = 0
 
     def __add__(self, other: Runs) -> Runs:
         """Both, in this order."""
-        return Runs(self.estimates + other.estimates, self.cost + other.cost, self.n_nan + other.n_nan)
+        return Runs(self.estimates + other.estimates, self.cost + other.cost)
 
     @property
     def kept(self) -> tuple[Estimate, ...]:
@@ -66,40 +69,75 @@ def some_runs(
             key = Key(seed).child(method.name, i)
             bench = Workbench(model, key, loop)
             try:
-                status = preflight(model, bench.prior(), loop) if i == 0 else Status.ok()
-                estimate = method.run(model, bench, key)
-                status = status.and_(_edge_status(model, estimate))
+                estimate = _one_run(model, method, bench, key, is_first=i == 0)
             except Stopped as stop:
-                status, estimate = Status.failed(stop.code, f"no evidence yet: {stop}."), Estimate(np.nan, None)
-            estimate = estimate.doubted(status)
+                estimate = Estimate(np.nan, None, Status.failed(stop.code, f"no evidence yet: {stop}."))
             # A record is large, and of several good runs only the first one's is kept.
             estimates.append(estimate if i == numbers[0] or not estimate.status.is_ok else replace(estimate, record=None))
             if loop.interrupted or estimate.status.level is Level.FAILED:
                 break
         cost = loop.cost(clock.seconds)
-    return Runs(tuple(estimates), cost, loop.n_nan)
+    return Runs(tuple(estimates), cost)
+
+
+def _one_run(model: Model, method: Method, bench: Workbench, key: Key, is_first: bool) -> Estimate:
+    """One run, after the checks of the model that the first one makes, with the verdicts that every method needs."""
+    loop = bench.loop
+    n_nan, n_evaluated = loop.n_nan, loop.n_likelihood + loop.n_gradient
+    status, prior_share = Status.ok(), None
+    if is_first:
+        _measure(bench)
+        announce(price_of(model, method, loop.seconds_per_likelihood), loop)
+        status = preflight(model, bench.prior(), loop)
+        prior_share = (loop.n_nan - n_nan) / bench.prior().n_drawn
+    estimate = method.run(model, bench, key)
+    status = status.and_(_edge_status(model, estimate))
+    if loop.n_nan > n_nan:
+        met = NanFound(loop.n_nan - n_nan, loop.n_likelihood + loop.n_gradient - n_evaluated, prior_share)
+        status = status.and_(_nan_status(model, estimate, met, key.child("nan"), loop))
+    return estimate.doubted(status)
+
+
+def _measure(bench: Workbench) -> None:
+    """What one likelihood takes at the first prior draws, without compilation."""
+    loop = bench.loop
+    n, begun = loop.n_likelihood, time.perf_counter()
+    with compile_clock() as clock:
+        bench.prior()
+    seconds = time.perf_counter() - begun - clock.seconds
+    loop.seconds_per_likelihood = max(seconds, 0.0) / max(loop.n_likelihood - n, 1)
 
 
 def together(runs: Runs) -> Estimate:
     """One estimate from all runs that are kept."""
-    return _combine(list(runs.kept)).doubted(nan_status(runs.n_nan))
+    return _combine(list(runs.kept))
 
 
-def nan_status(n_nan: int) -> Status:
-    """Flag a result for which NaN likelihoods counted as zero."""
-    if not n_nan:
+def _nan_status(model: Model, estimate: Estimate, met: NanFound, key: Key, loop: Loop) -> Status:
+    """The verdict on NaN likelihoods, after points near the posterior are evaluated."""
+    if estimate.status.level is Level.FAILED:
         return Status.ok()
-    return Status.suspect(
-        "nan-as-zero",
-        f"the log likelihood was NaN at {n_nan:,} points, which counted as zero likelihood (zero_where_nan=True): make sure that it "
-        "is zero there.",
-    )
+    error = estimate.log_evidence_se if estimate.log_evidence_se is not None else estimate.approximation_error
+    if model.zero_where_nan:
+        return nan_status(met, True, error)
+    try:
+        return nan_status(nan_near(model, _draws_of(estimate), met, key, loop), False, error)
+    except Stopped as stop:
+        sentence = (
+            f"the log likelihood was NaN at {met.n_nan:,} points, and whether any is near the posterior was not checked: {stop}."
+        )
+        return Status.suspect("unchecked", sentence)
+
+
+def _draws_of(estimate: Estimate) -> Draws | None:
+    """The posterior draws of a record."""
+    record = estimate.record
+    return record if record is None or isinstance(record, Draws) else record.final
 
 
 def _edge_status(model: Model, estimate: Estimate) -> Status:
     """Flag a result whose weight lies where parameters equal the edge of their support."""
-    record = estimate.record
-    draws = record if record is None or isinstance(record, Draws) else record.final
+    draws = _draws_of(estimate)
     if draws is None or estimate.status.level is Level.FAILED:
         return Status.ok()
     share = saturated_share(model, draws)

@@ -33,6 +33,7 @@ from zhat.formatting import with_error
 from zhat.methods.annealed import AIS
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.missed_mass.look import look_for_missed_mass
+from zhat.missed_mass.nan_check import NanFound, nan_near
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model
@@ -53,6 +54,7 @@ from zhat.sampling.tempering.path_survey import Plan
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key, check_seed
 from zhat.verdicts.missed_mass import missed_mass_status
+from zhat.verdicts.nan import nan_status
 from zhat.verdicts.weights import weights_status
 
 # Moves of chains that all start at the one exact draw: they are exact after any number, and less correlated after more. In calls of
@@ -195,6 +197,11 @@ def sandwich(
             assert ended is not None
             witnesses = Sampled(ended, outliers.draws)
             finding = look_for_missed_mass(model, finding.answer, witnesses, effort, key.child("mode"), loop)
+        nan = Status.ok()
+        if loop.n_nan:
+            met = NanFound(loop.n_nan, loop.n_likelihood + loop.n_gradient, prior_share=None)
+            near = met if model.zero_where_nan else nan_near(model, top, met, key.child("nan"), loop)
+            nan = nan_status(near, model.zero_where_nan, float(up.log_mean_se))
         seconds = loop.seconds
     ends = Ends(
         up=up,
@@ -207,7 +214,7 @@ def sandwich(
         **ends.bounds(),
         rigorous=ends.is_exact,
         simulated=truth is not None,
-        status=ends.status.and_(missed_mass_status(finding)),
+        status=ends.status.and_(missed_mass_status(finding)).and_(nan),
         model=model.name,
         seed=seed,
         n_likelihood=loop.n_likelihood,

@@ -39,7 +39,6 @@ from zhat.model.model import Model
 from zhat.results.estimate import Evidence
 from zhat.results.records import Array, Draws
 from zhat.run.estimate import evidence
-from zhat.run.repeats import nan_status
 from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.between_models.jumps import JumpPlan, JumpRun, run_jumps
@@ -53,6 +52,7 @@ from zhat.spaces.jump_verdict import verdict
 from zhat.spaces.pilots import Pilots, pilots_of_family, pilots_of_models, prior_pilots
 from zhat.spaces.subset_results import model_name
 from zhat.spaces.subsets import Subsets, all_masks, prior_of
+from zhat.verdicts.nan import nan_status_of_family
 
 MOST_MODELS = 4096
 DRAWS_KEPT = 20_000
@@ -168,7 +168,9 @@ def jump(
         cost=loop.cost(0.0),
         settings={"n_chains": n_chains, "n_moves": n_moves, "n_within": n_within, "even": even},
     )
-    return replace(result, status=pilot.status.and_(verdict(result)).and_(nan_status(loop.n_nan)))
+    meant = all(model.zero_where_nan for model in ([models.model] if isinstance(models, Subsets) else models.values()))
+    status = pilot.status.and_(verdict(result)).and_(nan_status_of_family(loop.n_nan, meant))
+    return replace(result, status=status)
 
 
 def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_within: int, even: float | None) -> Kernel:

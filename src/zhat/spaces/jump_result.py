@@ -231,6 +231,7 @@ class Jump:
         if not self.likelihood:
             f, df1, df2, chance = self.null_test()
             lines.append(f"visits against the prior: F({df1}, {df2}) = {f:.2f}, p = {chance:.3f}")
-        return "\n".join(lines + [f"{self.status.level.value}: {reason.sentence}" for reason in self.status.reasons])
+        lines += [f"{self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
+        return "\n".join(lines + [f"note: {note.sentence}" for note in self.status.notes])
 
     __repr__ = __str__

@@ -40,13 +40,13 @@ from zhat.numerics.model_weights import average_over_models
 from zhat.numerics.series import r_hat
 from zhat.results.estimate import Status
 from zhat.results.records import Array, Cost
-from zhat.run.repeats import nan_status
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.families import importance_of_all, peaks_of_all
 from zhat.seeding import Key
 from zhat.spaces.one_peak import SEARCHED, modes_status
 from zhat.spaces.subset_results import TopModel, lines_of, model_name, top_models
 from zhat.spaces.walks import Integers, Known, Walks, walk
+from zhat.verdicts.nan import nan_status_of_family
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _result(
     status = _verdict(r, at_best, share, float(share * among.max()), scatter, int((~usable).sum()), len(chosen))
     best = np.arange(min(SEARCHED, len(chosen)))
     status = status.and_(modes_status(family, masks[chosen[best]], peaks.some(best), key.child("look"), loop))
-    status = status.and_(nan_status(loop.n_nan))
+    status = status.and_(nan_status_of_family(loop.n_nan, family.model.zero_where_nan))
     order = np.argsort(-among, kind="stable")
     return SubsetSearch(
         covariates=family.covariates,

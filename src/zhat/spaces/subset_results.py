@@ -36,7 +36,11 @@ def lines_of(inclusion: dict[str, float], errors: dict[str, float], top: list[To
     lines = [f"  {name:<{width}} {with_error(value, errors[name])}" for name, value in inclusion.items()]
     lines.append("most probable models:")
     lines += [f"  {p:.4f}  log Z {with_error(z, se)}  {name}" for name, p, z, se in top]
-    return lines + [f"{status.level.value}: {reason.sentence}" for reason in status.reasons]
+    return (
+        lines
+        + [f"{status.level.value}: {reason.sentence}" for reason in status.reasons]
+        + [f"note: {note.sentence}" for note in status.notes]
+    )
 
 
 TopModel = tuple[str, float, float, float]

@@ -33,13 +33,13 @@ from zhat.results.estimate import Evidence, Status
 from zhat.results.records import Array
 from zhat.run.distribution.executors import opened
 from zhat.run.many_models import run_models
-from zhat.run.repeats import nan_status
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.families import Peaks, importance_of_all
 from zhat.seeding import Key, check_seed
 from zhat.spaces.one_peak import SEARCHED, modes_status
 from zhat.spaces.search import SearchSettings, SubsetSearch, moves_by_default, search_subsets
 from zhat.spaces.subset_results import SubsetEvidences, model_name
+from zhat.verdicts.nan import nan_status_of_family
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 
 MOST = 16  # covariates: 65,536 models
@@ -176,7 +176,7 @@ class Subsets:
             status = status.and_(Status.suspect("suspect-models", sentence))
         best = np.argsort(-p, kind="stable")[:SEARCHED]
         status = status.and_(modes_status(self, masks[best], peaks.some(best), key, loop))
-        return status.and_(nan_status(loop.n_nan))
+        return status.and_(nan_status_of_family(loop.n_nan, self.model.zero_where_nan))
 
 
 def all_masks(p: int) -> Array:

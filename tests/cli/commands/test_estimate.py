@@ -282,3 +282,13 @@ def test_the_module_runs_as_a_program(tmp_path):
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("zhat: no example 'E99'")
+
+
+def test_a_precision_is_reached_and_no_more_is_done(capsys):
+    assert main(["estimate", "zoo:E1", "--method", "prior-mean", "--precision", "0.1", "--seed", "1", "--json", "--quiet"]) == 0
+    found = json.loads(capsys.readouterr().out)["evidence"]
+    assert found["log_evidence_se"] <= 0.1
+    assert found["settings"]["n_draws"] < 50_000
+    assert found["cost"]["seconds_per_likelihood"] > 0.0
+    assert main(["estimate", "zoo:E1", "--method", "laplace", "--precision", "0.1"]) == 2
+    assert "an approximation without a standard error" in capsys.readouterr().err

@@ -8,7 +8,6 @@ import numpyro.distributions as dist
 import pytest
 
 from zhat import Model
-from zhat.errors import NonFiniteLikelihood
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import log_densities, state_at
 from zhat.sampling.backend.loop import Loop
@@ -143,10 +142,11 @@ def broken():
 
 @pytest.mark.parametrize("name", ["random walk", "slice"])
 @pytest.mark.parametrize("backend", [0, 1], ids=["compiled", "black box"])
-def test_a_nan_met_by_a_move_is_raised_with_its_point(name, backend):
+def test_a_nan_met_by_a_move_is_rejected_and_counted(name, backend):
     kernel, scale = KERNELS[name]
     model, position, loop = broken()[backend], np.zeros((40, 3)), Loop(progress=False)
     start = state_at(model, position, loop)
     tuning = tuning_of(np.zeros(3), np.diag([4.0, 0.3, 1.5]), scale)
-    with pytest.raises(NonFiniteLikelihood, match=r"is NaN at .*x=(1\.[89]|[2-9])"):
-        sweep(model, TunedKernel(kernel, Tempered(0.6), tuning), start, 4, Key(1).generator(), loop)
+    swept = sweep(model, TunedKernel(kernel, Tempered(0.6), tuning), start, 4, Key(1).generator(), loop)
+    assert loop.n_nan > 0
+    assert np.isfinite(swept.states.log_likelihood).all()

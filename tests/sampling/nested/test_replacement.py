@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import zhat
-from zhat.errors import BadInput, BadType, NonFiniteLikelihood
+from zhat.errors import BadInput, BadType
 from zhat.sampling.backend.evaluation import prior_positions, state_at
 from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
@@ -176,7 +176,7 @@ def test_rejection_gives_up_with_a_way_out():
 
 
 @pytest.mark.parametrize("kernel", MARKOV, ids=name_of)
-def test_a_likelihood_that_is_no_number_is_reported_where_it_is(kernel):
+def test_a_likelihood_that_is_no_number_is_not_entered(kernel):
     model = zhat.Model(
         lambda p: jnp.where(p["x"][0] > 0.9, jnp.nan, -0.5 * jnp.sum(p["x"] ** 2)),
         {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)},
@@ -184,8 +184,8 @@ def test_a_likelihood_that_is_no_number_is_reported_where_it_is(kernel):
     )
     start = crowded(disc())
     start = start.take(start.position[:, 0] < 0.85)
-    with pytest.raises(NonFiniteLikelihood, match="NaN at x"):
-        replaced(model, kernel, start, n_new=100, batch_size=100)
+    new = replaced(model, kernel, start, n_new=100, batch_size=100)
+    assert (new.points.position[:, 0] <= 0.9).all()
 
 
 def test_a_gradient_kernel_moves_above_the_threshold_too():

@@ -119,11 +119,11 @@ def test_an_island_where_nothing_is_possible_is_left_to_the_ladder(rung_by_rung)
     assert_same(together, alone)
 
 
-def test_a_nan_met_on_the_way_is_raised_with_its_point():
+def test_plus_infinity_met_on_the_way_is_raised_with_its_point():
     loop = Loop(progress=False)
     first = prior_draws(half_possible(lambda p: 0.1 * p["mu"]), 40, Key(1), loop)
-    model = half_possible(lambda p: jnp.where(p["mu"] > 2.5, jnp.nan, 0.1 * p["mu"]))
-    with pytest.raises(NonFiniteLikelihood, match=r"is NaN at mu=(2\.[5-9]|[3-9])"):
+    model = half_possible(lambda p: jnp.where(p["mu"] > 2.5, jnp.inf, 0.1 * p["mu"]))
+    with pytest.raises(NonFiniteLikelihood, match=r"is \+inf at mu=(2\.[5-9]|[3-9])"):
         ladder = Ladder(LadderChains(20, 2, ONE_BURN_IN, 2), PowerLadder(20, 1.0), (Gibbs(model.conditionals),))
         run_ladder(model, ladder, Key(1), loop, first=first)
 

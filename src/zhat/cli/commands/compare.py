@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> Exit:
         "prior": options.prior,
         "seed": seed,
         "repeats": options.repeats,
+        "precision": options.precision,
         "until": DECIDED if options.until_decided else None,
         "check": options.check,
         "vary": _vary(options),

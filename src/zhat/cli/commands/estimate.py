@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> Exit:
             method,
             seed=options.seed,
             repeats=options.repeats,
+            precision=options.precision,
             progress=False if options.quiet else None,
             budget=budget,
             executor=options.executor,

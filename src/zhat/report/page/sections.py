@@ -148,6 +148,7 @@ def trust(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> list[
         lines = [join([_verdict(e.status.level.value), f": {reason.sentence}"]) for reason in e.status.reasons]
         if e.status.is_ok:
             lines.append(join([_verdict("ok"), ": the run passed all checks of its method."]))
+        lines += [join(["Note: ", note.sentence]) for note in e.status.notes]
         if e.no_se_because and e.no_se_because not in [reason.sentence for reason in e.status.reasons]:
             lines.append(join(["No standard error: ", e.no_se_because]))
         lines += [join([agreement(e, other)]) for other in others.get(name, [])]

@@ -1,6 +1,11 @@
 """Evaluation of the model at batches of points, counted and checked; and draws from its prior.
 
 Points are evaluated in blocks of one size, so that one compiled function serves any number of them.
+
+*NaN.* A differential equation, a Cholesky factor or any other computation may have no result at absurd parameters, and proposals go
+there. Such a point counts as zero likelihood, and is counted (`Loop.n_nan`); whether NaN comes near enough to the posterior to matter
+is decided after the run (`missed_mass.nan_check`, `verdicts.nan`). A likelihood that is NaN at every prior draw is an error, and so is
++inf anywhere.
 """
 
 from __future__ import annotations
@@ -28,7 +33,13 @@ PRIOR_AT_ONCE = 1024
 
 
 def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Array]:
-    """Log prior (unconstrained) and log likelihood at n points; NaN and +inf raise, naming the point."""
+    """Log prior (unconstrained) and log likelihood at n points; NaN counts as zero likelihood, +inf raises, naming the point."""
+    log_prior, log_likelihood = unscreened_densities(model, position, loop)
+    return log_prior, screened(model, position, log_likelihood, loop)
+
+
+def unscreened_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Array]:
+    """The same with log likelihoods as the model gives them: NaN and +inf stay."""
     if model.is_black_box:
         parts = []
         for start in range(0, len(position), BLACK_BOX_AT_ONCE):
@@ -39,7 +50,7 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
     else:
         log_prior, log_likelihood = _in_blocks(model, position)
         loop.count(n_likelihood=len(position))
-    return log_prior, screened(model, position, log_likelihood, loop)
+    return log_prior, log_likelihood
 
 
 def state_at(model: Model, position: Array, loop: Loop) -> State:
@@ -49,41 +60,32 @@ def state_at(model: Model, position: Array, loop: Loop) -> State:
 
 
 def screened(model: Model, position: Array, log_likelihood: Array, loop: Loop) -> Array:
-    """The log likelihoods, if they are numbers below +inf; NaN is zero likelihood only with `zero_where_nan`."""
-    bad = np.isnan(log_likelihood)
-    if bad.any() and not model.zero_where_nan:
-        raise_not_finite(model, position[np.argmax(bad)], float("nan"), loop)
+    """The log likelihoods with NaN as zero likelihood, counted; +inf raises, naming the point."""
     if (log_likelihood == np.inf).any():
-        raise_not_finite(model, position[np.argmax(log_likelihood == np.inf)], float("inf"), loop)
+        _raise_infinite(model, position[np.argmax(log_likelihood == np.inf)])
+    bad = np.isnan(log_likelihood)
     loop.n_nan += int(bad.sum())
     return np.where(bad, -np.inf, log_likelihood)
 
 
 def reevaluate(model: Model, n_bad: Any, positions: Any, loop: Loop) -> None:
-    """Evaluate again, outside compiled code, the first point at which a log likelihood was NaN or +inf.
+    """Evaluate again, outside compiled code, points at which a log likelihood was NaN or +inf.
 
-    Compiled code cannot raise. Here the point raises an error that names the user's parameters, or is counted if the model treats
-    NaN as zero likelihood. `n_bad` has any shape; `positions` has one axis in addition.
+    Compiled code cannot raise: here +inf raises an error that names the user's parameters. NaN is counted. `n_bad` has any shape;
+    `positions`, one of the points of each, has one axis in addition.
     """
     n_bad, positions = np.asarray(n_bad), np.asarray(positions)
-    first = np.unravel_index(int(np.argmax(n_bad > 0)), n_bad.shape)
-    log_densities(model, positions[first][None], loop)
-    loop.n_nan += int(n_bad.sum()) - 1
+    n_nan = loop.n_nan + int(n_bad.sum())
+    log_densities(model, positions.reshape(-1, positions.shape[-1])[n_bad.ravel() > 0], loop)
+    loop.n_nan = n_nan
 
 
-def raise_not_finite(model: Model, position: Array, value: float, loop: Loop) -> None:
-    """Raise for a log likelihood that is NaN or +inf, with the point in the user's own parameters."""
+def _raise_infinite(model: Model, position: Array) -> None:
+    """Raise for a log likelihood of +inf, with the point in the user's own parameters."""
     params, _ = constrain_batch(model, position[None])
-    where = describe_point(params, 0)
-    if np.isnan(value):
-        raise NonFiniteLikelihood(
-            f"the log likelihood of {model.name!r} is NaN at {where} (after {loop.n_likelihood + loop.n_gradient:,} "
-            "evaluations). Return -inf where the likelihood is zero, or build the model with zero_where_nan=True to "
-            "count such points as zero likelihood."
-        )
     raise NonFiniteLikelihood(
-        f"the log likelihood of {model.name!r} is +inf at {where}: the likelihood is unbounded there and the evidence "
-        "may not exist. Bound the parameters away from that point."
+        f"the log likelihood of {model.name!r} is +inf at {describe_point(params, 0)}: the likelihood is unbounded there and the "
+        "evidence may not exist. Bound the parameters away from that point."
     )
 
 
@@ -99,8 +101,9 @@ def _prior_block(backend: JaxBackend, words: Any) -> Any:
 
 
 def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
-    """n draws from the prior with their log likelihoods; `NoSupport` if all of these are zero."""
+    """n draws from the prior with their log likelihoods; `NoSupport` if all of these are zero, an error if all are NaN."""
     position = prior_positions(model, n, key)
+    n_nan = loop.n_nan
     log_prior, log_likelihood = log_densities(model, position, loop)
     if not np.isfinite(log_prior).any():
         raise BadInput(
@@ -108,9 +111,17 @@ def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
             f"{'' if model.hyper is None else f' (hyper={model.hyper})'}."
         )
     if not np.isfinite(log_likelihood).any():
+        n_nan, n_inside = loop.n_nan - n_nan, int(np.isfinite(log_prior).sum())
+        if n_nan == n_inside:
+            raise NonFiniteLikelihood(
+                f"the log likelihood of {model.name!r} is NaN at all of {n_inside:,} draws from the prior, for example at "
+                f"{describe_point(constrain_batch(model, position[np.isfinite(log_prior)][:1])[0], 0)}. Check it there with "
+                "model.evaluate(...); return -inf where the likelihood is zero."
+            )
         raise NoSupport(
             f"no draw in {n:,} from the prior of {model.name!r} has a likelihood above zero: less than {3 / n:.1g} of the "
-            "prior's mass can have any (95 % sure). Check the likelihood, or give a prior that covers its support."
+            f"prior's mass can have any (95 % sure){f'; it is NaN at {n_nan:,} of them' if n_nan else ''}. Check the likelihood, or "
+            "give a prior that covers its support."
         )
     return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n)
 

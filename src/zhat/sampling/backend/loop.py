@@ -47,6 +47,11 @@ class Budget:
             if not value > 0:
                 raise BadInput(f"Budget({name}={value}): a budget must be above zero.")
 
+    def left_after(self, spent: Cost) -> Budget:
+        """What is left of it; at least a little, so that a run ends by its own account of the budget."""
+        left = self.likelihoods - spent.n_likelihood - spent.n_gradient
+        return Budget(max(left, 1), max(self.seconds - spent.seconds, 1e-3))
+
 
 class Loop:
     """Counts, shows, and stops. One per run; the only object here that changes."""
@@ -58,6 +63,7 @@ class Loop:
         self.n_gradient = 0
         self.n_hessian = 0
         self.n_nan = 0
+        self.seconds_per_likelihood = 0.0  # measured by the first run on its prior draws
         self.interrupted = False
         self.stopped: Stopped | None = None
         self._line = ProgressLine(progress, label)
@@ -73,7 +79,8 @@ class Loop:
     def cost(self, compile_seconds: float) -> Cost:
         """What was spent so far."""
         seconds = self.seconds
-        return Cost(self.n_likelihood, self.n_gradient, self.n_hessian, seconds, min(compile_seconds, seconds))
+        times = (seconds, min(compile_seconds, seconds), self.seconds_per_likelihood)
+        return Cost(self.n_likelihood, self.n_gradient, self.n_hessian, *times)
 
     def count(self, n_likelihood: int = 0, n_gradient: int = 0, n_hessian: int = 0) -> None:
         """Add evaluations made."""
@@ -102,6 +109,10 @@ class Loop:
         if self.seconds >= self.budget.seconds:
             spent = f"the budget of {self.budget.seconds:g} s"
             self.stop("budget", f"{spent} is spent ({self._where(message)}); give a larger one")
+
+    def say(self, sentence: str) -> None:
+        """A line that stays, where progress is shown."""
+        self._line.say(f"{self._line.label}: {sentence}" if self._line.label else sentence)
 
     def _where(self, message: str) -> str:
         return ", ".join(part.replace("  ", ", ") for part in (self._stage, message) if part)

@@ -111,7 +111,7 @@ def run_jumps(models: ModelSet, shapes: Shapes, plan: JumpPlan, key: Key, loop: 
     for block in range(n_warm + n_run):
         noise = _noise(models, shapes, plan, rng)
         placed, report = move(models.arguments, placed, noise, shapes)
-        _raise_if_bad(models, report.n_bad, report.bad_position, loop)
+        _count_bad(models, report.n_bad, report.bad_position, loop)
         if models.traced and plan.likelihood:
             loop.count(n_likelihood=AT_ONCE * n_chains * (plan.n_within + 1))
         within = _by_model(report.acceptance, report.moved_in, models.n_models)
@@ -181,9 +181,10 @@ def _start(models: ModelSet, shapes: Shapes, plan: JumpPlan, rng: np.random.Gene
     else:
         out = density((), index, position)
     log_prior, log_likelihood = (np.asarray(part) for part in out)
-    bad = np.isnan(log_likelihood) | (log_likelihood == np.inf)
+    infinite = log_likelihood == np.inf
+    bad = np.isnan(log_likelihood) | infinite
     if bad.any():
-        _raise_if_bad(models, bad, position[bad][:1], loop)
+        _count_bad(models, bad, position[infinite if infinite.any() else bad][:1], loop)
     state = State(position=position, log_prior=log_prior, log_likelihood=np.where(bad, -np.inf, log_likelihood))
     return Placed(index.astype(np.int64), state)
 
@@ -265,11 +266,14 @@ def _by_model(within: Array, index: Array, n_models: int) -> Array:
         return np.asarray(np.where(count > 0, total / count, np.nan))
 
 
-def _raise_if_bad(models: ModelSet, n_bad: Array, positions: Array, loop: Loop) -> None:
-    """Evaluated again on the host, a point with a NaN likelihood raises in its own model's name, or is counted."""
-    if not np.sum(n_bad):
+def _count_bad(models: ModelSet, n_bad: Array, positions: Array, loop: Loop) -> None:
+    """Count the points of NaN likelihood; evaluated again on the host, one of +inf raises in its own model's name."""
+    n_nan = int(np.sum(n_bad))
+    if not n_nan:
         return
+    n_nan += loop.n_nan
     point = positions[int(np.argmax(np.asarray(n_bad) > 0))] if len(positions) > 1 else positions[0]
     for k in range(models.n_models):
         model: Model = models.model(k)
         reevaluate(model, 1, point[: model.n_dimensions], loop)
+    loop.n_nan = n_nan

@@ -88,14 +88,17 @@ class TunedKernel(NamedTuple):
 
 
 def screen(xp: Any, position: Any, log_likelihood: Any) -> tuple[Any, Any, Any]:
-    """The log likelihood with NaN and +inf replaced by -inf, their number, and the position of the last one.
+    """The log likelihood with NaN and +inf replaced by -inf, their number, and the position of one of them.
 
-    Compiled code cannot raise, so such a point is rejected and reported; the caller then raises (or counts, for
-    `zero_where_nan`). `position` may be a dictionary of parameters.
+    Compiled code cannot raise, so such a point is rejected and reported: the caller counts a NaN and raises for +inf, so that a
+    point of +inf is the one reported where there is any. `position` may be a dictionary of parameters.
     """
-    bad = xp.isnan(log_likelihood) | (log_likelihood == xp.inf)
+    infinite = log_likelihood == xp.inf
+    bad = xp.isnan(log_likelihood) | infinite
     # A maximum of floats compiles to fast code; an argmax took a third of a Gibbs sweep.
-    last = xp.max(xp.where(bad, xp.arange(bad.shape[0], dtype=float), 0.0)).astype(int)
+    n = bad.shape[0]
+    rank = xp.arange(n, dtype=float) + xp.where(infinite, float(n), 0.0)
+    last = xp.max(xp.where(bad, rank, 0.0)).astype(int) % n
     where = jax.tree.map(lambda part: part[last], position)
     return xp.where(bad, -xp.inf, log_likelihood), xp.sum(bad), where
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 from zhat.errors import BadInput
 from zhat.sampling.kernels._base import Kernel
@@ -32,6 +33,11 @@ class LadderChains:
                 f"LadderChains(n_chains={self.n_chains}, n_islands={self.n_islands}): the islands are equal, so the number of "
                 "chains must be a multiple of theirs."
             )
+
+    def sized(self, factor: float) -> LadderChains:
+        """So many times as many chains, in as many islands of at least two."""
+        each = max(2, math.ceil(self.n_chains * factor / self.n_islands))
+        return replace(self, n_chains=each * self.n_islands)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,142 @@
+"""What a run will cost: likelihood evaluations and seconds, said before it is made.
+
+    importance sampling, about 20,000 likelihoods, about 3 min
+
+The number of evaluations follows from the sizes of the method and the number of dimensions (`Method.evaluations`, measured on the exact models
+of the zoo: right within a factor of about three on smooth posteriors, too low on multimodal and curved ones), the seconds from what one
+likelihood takes, which is measured on prior draws. Compilation is not included.
+
+Where a likelihood takes a millisecond or more, a standard error of thousandths costs minutes to hours that hardly any question deserves:
+`default_precision` then gives 0.1 as the target of a run for which none is asked.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from zhat.methods._base import Method
+from zhat.missed_mass.look import Origin
+from zhat.model.model import Model, black_box_values
+from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.evaluation import log_densities, prior_positions
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.backend.progress import duration
+from zhat.seeding import Key
+
+# Seconds a likelihood from which on a default run aims at `COARSE` instead of at what its own sizes give: a default run of 100,000 likelihoods
+# takes two minutes there. A standard error of 0.1 changes a Bayes factor by a tenth, a fortieth of the width of a step of Jeffreys' scale.
+SLOW, COARSE = 1e-3, 0.1
+# Seconds from which on a plan is called hopeless unless someone means it.
+HOPELESS = 3600.0
+# Newton steps of a search on average, and moves of a particle of a check's population: on the exact models of one to ten dimensions.
+SEARCH_STEPS, PER_PARTICLE, PER_DIMENSION = 8, 2.0, 3.0
+# Likelihoods of a start of the survey: its own, and those of its line.
+LINE_POINTS = 6
+# Plans shorter than this are not announced.
+WORTH_SAYING = 10.0
+# Measuring ends after this many seconds or calls.
+MEASURED_SECONDS, MEASURED_CALLS = 0.2, 16
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a method at its sizes is expected to cost on a model."""
+
+    method: str
+    n_evaluations: int
+    seconds: float
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it takes an hour or more."""
+        return self.seconds >= HOPELESS
+
+    def __str__(self) -> str:
+        """In words, for the progress line."""
+        return f"{self.method}, about {_rounded(self.n_evaluations):,} likelihoods, about {duration(self.seconds)}"
+
+    def warning(self) -> str:
+        """The sentence for a plan that takes hours: what could be done instead."""
+        return (
+            f"the plan is {self}. Fewer evaluations: precision=0.3, or a method with fewer draws or particles; a bound: "
+            "budget=zhat.Budget(seconds=600); a faster likelihood: jax.numpy instead of a black box, or batched=True."
+        )
+
+
+def price_of(model: Model, method: Method, seconds_per_likelihood: float) -> Price:
+    """The expected cost of one run of this method at its sizes."""
+    n = _evaluations(method, model)
+    return Price(method.name, n, n * seconds_per_likelihood)
+
+
+def _evaluations(method: Method, model: Model) -> int:
+    """Those of the estimate, those of its check for missed mass, and of a black box those of the search for modes."""
+    fixed, each = method.evaluations
+    first = getattr(method, method.sizes[0].name) if method.sizes else 0
+    size = first if isinstance(first, int) else first.n_chains
+    effort, d = method.look.effort, model.n_dimensions
+    population = effort.population_size(model) if method.look.origin is Origin.PRIOR else 0
+    starts = effort.survey(model)
+    check = effort.n_draws_at_modes + population * (PER_PARTICLE + PER_DIMENSION * d) + LINE_POINTS * starts.n_starts
+    search = starts.n_first * SEARCH_STEPS * (1 + d * (d + 1)) if model.is_black_box else 0
+    return int(size * (fixed + each * d) + check + search)
+
+
+def default_precision(seconds_per_likelihood: float) -> float | None:
+    """The target of a run for which none is asked: None, so that sizes are the method's own, where a likelihood is cheap."""
+    return COARSE if seconds_per_likelihood >= SLOW else None
+
+
+def affordable_factor(model: Model, method: Method, seconds_per_likelihood: float, seconds: float = 60.0) -> float:
+    """The factor for `Method.sized` at which one run takes about this long: 1 at most, and no less than the first run of `precision=`."""
+    whole, small = (_evaluations(m, model) * seconds_per_likelihood for m in (method, method.sized(method.first_share)))
+    if whole <= seconds:
+        return 1.0
+    slope = (whole - small) / (1.0 - method.first_share)
+    return (
+        float(np.clip(method.first_share + (seconds - small) / slope, method.first_share, 1.0))
+        if slope > 0
+        else method.first_share
+    )
+
+
+def measured_seconds(model: Model, seed: int = 0) -> float:
+    """Seconds of one likelihood at prior draws: many at a time where the model allows, one by one for a black box that is not batched."""
+    position = prior_positions(model, MEASURED_CALLS, Key(seed).child("price"))
+    position = position[np.isfinite(position).all(axis=1)]
+    if not model.is_black_box:
+        many = np.resize(position, (MEASURED_CALLS * 16, position.shape[1]))
+        loop = Loop(progress=False)
+        log_densities(model, many, loop)  # compiles
+        begun = time.perf_counter()
+        log_densities(model, many, loop)
+        return (time.perf_counter() - begun) / len(many)
+    params = constrain_batch(model, position)[0]
+    if model.core.batched:
+        begun = time.perf_counter()
+        black_box_values(model, params)
+        return (time.perf_counter() - begun) / len(position)
+    begun = time.perf_counter()
+    for i in range(len(position)):
+        black_box_values(model, {name: value[i : i + 1] for name, value in params.items()})
+        if time.perf_counter() - begun > MEASURED_SECONDS:
+            break
+    return (time.perf_counter() - begun) / (i + 1)
+
+
+def announce(price: Price, loop: Loop) -> None:
+    """Say a plan of some length before it is carried out; a hopeless one also where no progress is shown."""
+    if price.is_hopeless:
+        warnings.warn(price.warning(), stacklevel=2)
+    elif price.seconds >= WORTH_SAYING:
+        loop.say(str(price))
+
+
+def _rounded(n: int) -> int:
+    """To two figures."""
+    scale = 10 ** max(len(str(n)) - 2, 0)
+    return round(n / scale) * scale

@@ -1,0 +1,90 @@
+"""The price of a plan: evaluations within a factor of what runs take, seconds as measured, and hopeless plans said at once."""
+
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+
+import zhat
+from zhat import zoo
+from zhat.run.precision import START
+from zhat.run.price import (
+    COARSE,
+    HOPELESS,
+    SLOW,
+    Price,
+    affordable_factor,
+    announce,
+    default_precision,
+    measured_seconds,
+    price_of,
+)
+from zhat.sampling.backend.loop import Loop
+
+NORMAL = {"x": dist.Normal(0.0, 1.0)}
+
+
+def slow(params):
+    time.sleep(0.002)
+    return -0.5 * float(params["x"]) ** 2
+
+
+def test_what_a_likelihood_takes_is_measured_before_and_within_a_run():
+    box = zhat.Model.black_box(slow, NORMAL)
+    assert 0.002 < measured_seconds(box) < 0.05
+    quick = zhat.Model(lambda p: -0.5 * p["x"] ** 2, NORMAL)
+    assert measured_seconds(quick) < 1e-3
+    batched = zhat.Model.black_box(lambda p: -0.5 * p["x"] ** 2, NORMAL, batched=True)
+    assert measured_seconds(batched) < 1e-3
+    found = zhat.evidence(box, zhat.PriorMean(n_draws=100, mode_check=False), seed=1, progress=False)
+    assert 0.002 < found.cost.seconds_per_likelihood < 0.05
+
+
+@pytest.mark.parametrize("name", ["prior-mean", "importance", "smc"])
+def test_evaluations_are_predicted_within_a_factor_of_four(name):
+    method = zhat.methods.registry()[name]().sized(START)
+    for id in ("E1", "E2"):
+        model = zoo.example(id).model
+        found = zhat.evidence(model, method, seed=1, progress=False)
+        predicted = price_of(model, method, 1e-6)
+        print(id, predicted, found.cost.n_likelihood)
+        assert predicted.n_evaluations == pytest.approx(found.cost.n_likelihood, rel=3.0)
+        assert predicted.n_evaluations > found.cost.n_likelihood / 4
+
+
+def test_a_price_in_words():
+    assert str(Price("importance", 20_480, 180.0)) == "importance, about 20,000 likelihoods, about 3 min"
+    price = Price("smc", 1_234_567, 2 * HOPELESS)
+    assert price.is_hopeless
+    for word in ("about 1,200,000 likelihoods, about 2.0 h", "precision=0.3", "zhat.Budget(seconds=600)"):
+        assert word in price.warning()
+
+
+def test_long_plans_are_said_and_hopeless_ones_where_no_progress_is_shown(capsys):
+    announce(Price("smc", 100, 0.1), Loop(progress=True))
+    assert capsys.readouterr().err == ""
+    announce(Price("smc", 20_000, 60.0), Loop(progress=True, label="mine"))
+    assert capsys.readouterr().err == "mine: smc, about 20,000 likelihoods, about 60 s\n"
+    with pytest.warns(UserWarning, match="about 2.0 h"):
+        announce(Price("smc", 20_000, 2 * HOPELESS), Loop(progress=False))
+
+
+def test_slow_likelihoods_aim_at_less():
+    assert default_precision(0.5 * SLOW) is None
+    assert default_precision(SLOW) == COARSE
+    model, method = zhat.Model.black_box(slow, NORMAL), zhat.Importance()
+    assert affordable_factor(model, method, 1e-6) == 1.0
+    assert affordable_factor(model, method, 10.0) == START
+    between = affordable_factor(model, method, 1e-3)
+    assert START < between < 1.0
+    assert price_of(model, method.sized(between), 1e-3).seconds == pytest.approx(60.0, rel=0.3)
+    factors = [affordable_factor(model, method, s) for s in np.geomspace(1e-4, 1e-1, 10)]
+    assert factors == sorted(factors, reverse=True)
+
+
+def test_a_traced_model_is_measured_without_its_compilation():
+    model = zhat.Model(lambda p: -jnp.sum(jnp.cumsum(jnp.ones(1000) * p["x"]) ** 2), NORMAL)
+    found = zhat.evidence(model, zhat.PriorMean(n_draws=100, mode_check=False), seed=1, progress=False)
+    assert 0.0 < found.cost.seconds_per_likelihood < 1e-2

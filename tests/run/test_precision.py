@@ -11,7 +11,7 @@ from zhat.errors import BadInput, BadType
 from zhat.methods._base import registry
 from zhat.results.estimate import Status
 from zhat.results.records import Cost
-from zhat.run.precision import LARGEST, SAFETY, START, to_precision
+from zhat.run.precision import LARGEST, SAFETY, to_precision
 
 SIZED = {name: cls() for name, cls in registry().items() if cls.sizes}
 
@@ -87,7 +87,7 @@ def test_a_first_run_that_suffices_is_the_answer(template):
 def test_the_second_run_has_the_predicted_size(template):
     runner = Runner(template, c=10.0)
     found = carried_out(to_precision(runner, METHOD, 0.1, None))
-    first = METHOD.n_draws * START
+    first = METHOD.n_draws * METHOD.first_share
     predicted = np.ceil(first * SAFETY * (10.0 / np.sqrt(first) / 0.1) ** 2)
     assert runner.asked == [(1000, 1), (predicted, 1)]
     assert found.log_evidence_se == pytest.approx(0.1 / np.sqrt(SAFETY), rel=1e-3)

@@ -9,7 +9,7 @@ import pytest
 
 import zhat
 from zhat import zoo
-from zhat.run.precision import START
+from zhat.methods._base import Method
 from zhat.run.price import (
     COARSE,
     HOPELESS,
@@ -44,7 +44,7 @@ def test_what_a_likelihood_takes_is_measured_before_and_within_a_run():
 
 @pytest.mark.parametrize("name", ["prior-mean", "importance", "smc"])
 def test_evaluations_are_predicted_within_a_factor_of_four(name):
-    method = zhat.methods.registry()[name]().sized(START)
+    method = zhat.methods.registry()[name]().sized(Method.first_share)
     for id in ("E1", "E2"):
         model = zoo.example(id).model
         found = zhat.evidence(model, method, seed=1, progress=False)
@@ -76,9 +76,9 @@ def test_slow_likelihoods_aim_at_less():
     assert default_precision(SLOW) == COARSE
     model, method = zhat.Model.black_box(slow, NORMAL), zhat.Importance()
     assert affordable_factor(model, method, 1e-6) == 1.0
-    assert affordable_factor(model, method, 10.0) == START
+    assert affordable_factor(model, method, 10.0) == Method.first_share
     between = affordable_factor(model, method, 1e-3)
-    assert START < between < 1.0
+    assert Method.first_share < between < 1.0
     assert price_of(model, method.sized(between), 1e-3).seconds == pytest.approx(60.0, rel=0.3)
     factors = [affordable_factor(model, method, s) for s in np.geomspace(1e-4, 1e-1, 10)]
     assert factors == sorted(factors, reverse=True)

@@ -130,6 +130,28 @@ class OrdinateRun:
 
 
 @dataclass(frozen=True)
+class MeasuredMasses:
+    """All evaluated points of a nested run as an importance sample: draws from regions whose prior masses were measured.
+
+    Attributes
+    ----------
+    log_weight : (N,) array
+        Log of likelihood / density of the mixture of all regions, relative to the prior; the mean of the weights is Z.
+    stratum : (N,) int array
+        The region of each point, 0 for draws from the prior.
+    mass_variance : float
+        The variance of log Z that comes from the measurement of the masses.
+    draws : Draws or None
+        The points themselves, until they become the posterior draws of the run.
+    """
+
+    log_weight: Array
+    stratum: NDArray[np.int64]
+    mass_variance: float
+    draws: Draws | None = None
+
+
+@dataclass(frozen=True)
 class NestedRun:
     """A run of nested sampling: points in the order in which they died, the last live ones at the end.
 
@@ -158,6 +180,8 @@ class NestedRun:
         Whether the run ended by its own rule.
     final : Draws
         All points with the weights that make them posterior draws; the log of the weights' mean is log Z.
+    measured : MeasuredMasses or None
+        Where all new points were drawn from regions of measured prior mass.
     """
 
     log_likelihood: Array
@@ -174,6 +198,7 @@ class NestedRun:
     correlation: Array
     complete: bool
     final: Draws | None
+    measured: MeasuredMasses | None = None
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,18 @@ of a new point among the survivors is recorded: all ranks must be equally likely
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.numerics.nested import log_volumes, nested_log_weights
-from zhat.results.records import Array, Draws, NestedRun
+from zhat.results.records import Array, Draws, MeasuredMasses, NestedRun
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop, Stopped
+from zhat.sampling.nested.mixture import measured_masses
+from zhat.sampling.nested.region import Drawn
 from zhat.sampling.nested.replacement import Replaced, Replacement, Vacancies
 from zhat.sampling.nested.stopping import Progress, Stop
 from zhat.sampling.state import State
@@ -45,6 +47,7 @@ class _Record:
         self.n_survivors: list[int] = []
         self.thresholds: list[float] = []
         self.moves: list[Replaced] = []
+        self.drawn: list[Drawn | None] = []
         self.log_x = 0.0
         self.log_dead = -np.inf
 
@@ -66,9 +69,15 @@ class _Record:
     def progress(self, live: State) -> Progress:
         """The state of the run, for the stopping rule."""
         top = live.log_likelihood.max()
-        mean = top + np.log(np.exp(live.log_likelihood - top).mean())
+        relative = np.exp(live.log_likelihood - top)
+        mean = top + np.log(relative.mean())
         n_dead = sum(len(part) for part in self.alive)
-        return Progress(n_dead, self.log_dead, float(mean + self.log_x), self.log_last)
+        return Progress(n_dead, self.log_dead, float(mean + self.log_x), self.log_last, float(relative.std() / relative.mean()))
+
+    def measured(self, model: Model, first: State) -> MeasuredMasses | None:
+        """The masses of the regions from which all new points were drawn; None if some were not."""
+        regions = [drawn for drawn in self.drawn if drawn is not None]
+        return measured_masses(model, first, regions) if regions and len(regions) == len(self.drawn) else None
 
     def run(self, live: State, ancestors: IntArray, complete: bool) -> NestedRun:
         """The record of the run, in which the last live points die in order of likelihood."""
@@ -122,8 +131,8 @@ class LivePoints:
 def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> NestedRun:
     """Nested sampling; stopped by budget or Ctrl-C, it returns what it has, with `complete` False."""
     n_live, n_replaced, replacement = settings.n_live, settings.n_replaced, settings.replacement
-    live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
-    ancestors = np.arange(n_live)
+    first = live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
+    ancestors, moved = np.arange(n_live), False
     record = _Record(n_live)
     scale = replacement.first_scale(model.n_dimensions)
     complete = True
@@ -137,12 +146,17 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
             dying = dying[np.argsort(live.log_likelihood[dying], kind="stable")]
             staying = np.flatnonzero(live.log_likelihood > threshold)
             survivors = live.take(staying)
-            new = replacement.replace(model, Vacancies(survivors, threshold, len(dying), n_replaced), scale, here, loop)
+            vacancies = Vacancies(survivors, threshold, len(dying), n_replaced, moved)
+            new = replacement.replace(model, vacancies, scale, here, loop)
             scale = new.scale
+            if (new.parent >= 0).any() and not moved:
+                # Before the first moves all live points are independent draws: each founds a line of descent of its own.
+                ancestors, moved = np.arange(n_live), True
             # Nothing is recorded before the replacements exist, so that a run stopped in between stays consistent.
             record.add_dead(live.take(dying), ancestors[dying])
             record.thresholds.append(threshold)
-            record.moves.append(new._replace(points=_NO_POINTS))
+            record.moves.append(new._replace(points=_NO_POINTS, drawn=None))
+            record.drawn.append(new.drawn)
             record.ranks.append(_places(new.points.log_likelihood, survivors.log_likelihood, here))
             record.n_survivors.append(len(staying))
             beside = _beside_parents(len(staying), new.parent)
@@ -158,7 +172,8 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
         complete = False
     finally:
         loop.end_stage()
-    return record.run(live, ancestors, complete)
+    run = record.run(live, ancestors, complete)
+    return replace(run, measured=record.measured(model, first)) if complete else run
 
 
 _NO_POINTS = State(position=np.empty((0, 0)), log_prior=np.empty(0), log_likelihood=np.empty(0))

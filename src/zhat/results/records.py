@@ -141,6 +141,8 @@ class MeasuredMasses:
         The region of each point, 0 for draws from the prior.
     mass_variance : float
         The variance of log Z that comes from the measurement of the masses.
+    vanished : float
+        Share of the evidence in separate parts of a region that lost all their live points at once.
     draws : Draws or None
         The points themselves, until they become the posterior draws of the run.
     """
@@ -148,6 +150,7 @@ class MeasuredMasses:
     log_weight: Array
     stratum: NDArray[np.int64]
     mass_variance: float
+    vanished: float = 0.0
     draws: Draws | None = None
 
 

@@ -26,16 +26,21 @@ from zhat.sampling.nested.ellipsoids import DIVISIONS, FOLDS, log_unit_ball
 
 # Iterations of frame, radius and clusters; more than four hardly change anything.
 ITERATIONS = 4
+LINKED = 1.5
 # See above: the share of a ball that lies inside the region at an edge of it, as a divisor.
 CORNER = 4
 
 
 class Balls(NamedTuple):
-    """Balls of unit radius around `white`, the points in the frame x = factor white; and their log volume in the points' space."""
+    """Balls of unit radius around `white`, the points in the frame x = factor white; the log volume of one in the points' space.
+
+    `group` numbers them such that balls have one number if they overlap well: their centres are nearer than `LINKED` radii.
+    """
 
     white: Array  # (K, d)
     factor: Array  # (d, d)
     log_volume: float
+    group: NDArray[np.int64]  # (K,)
 
     @property
     def total(self) -> float:
@@ -51,6 +56,15 @@ class Balls(NamedTuple):
         """How many balls contain each point."""
         white = np.linalg.solve(self.factor, points.T).T
         return np.asarray(cKDTree(self.white).query_ball_point(white, 1.0, return_length=True), dtype=np.int64)
+
+    def inside(self, points: Array, given: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which points are in some ball, for the centres themselves (`given` is the number of one, or -1) one of another centre."""
+        return np.asarray(self.count(points) > ((given >= 0) & (given < len(self.white))))
+
+    def groups(self, points: Array) -> NDArray[np.int64]:
+        """The group of the ball that each point is nearest to."""
+        white = np.linalg.solve(self.factor, points.T).T
+        return np.asarray(self.group[cKDTree(self.white).query(white)[1]])
 
     def draw(self, n: int, rng: np.random.Generator) -> Array:
         """n points, each uniform in a ball that is drawn at random."""
@@ -74,14 +88,20 @@ def balls_around(points: Array, rng: np.random.Generator) -> Balls | None:
         white = np.linalg.solve(frame, points.T).T
         radius = _reach(white, rng)
         log_volume = d * math.log(radius) + float(np.log(np.abs(np.diag(frame))).sum()) + log_unit_ball(d)
+        n_groups, new = _linked(white, radius)
         if best is None or log_volume < best.log_volume:
-            best = Balls(white / radius, radius * frame, log_volume)
-        neighbours = cKDTree(white).sparse_distance_matrix(cKDTree(white), radius)
-        n_groups, new = connected_components(neighbours, directed=False)
+            best = Balls(white / radius, radius * frame, log_volume, _linked(white, LINKED * radius)[1])
         if n_groups == len(np.unique(groups)):
             break
-        groups = new.astype(np.int64)
+        groups = new
     return best
+
+
+def _linked(white: Array, distance: float) -> tuple[int, NDArray[np.int64]]:
+    """Clusters of points that are linked by steps of this length: how many, and the cluster of each point."""
+    tree = cKDTree(white)
+    n_groups, groups = connected_components(tree.sparse_distance_matrix(tree, distance), directed=False)
+    return int(n_groups), groups.astype(np.int64)
 
 
 def _frame(points: Array, groups: NDArray[np.int64]) -> Array | None:

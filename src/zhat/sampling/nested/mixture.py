@@ -28,7 +28,7 @@ def measured_masses(model: Model, first: State, batches: Sequence[Drawn]) -> Mea
     bound = points.log_likelihood - log_share[0]
     counts = np.flatnonzero(bound > points.log_likelihood.max() - _depth(batches) - NEGLIGIBLE)
     log_parts = np.stack(
-        [log_share[s] + drawn.region.log_density(coordinates[counts], log_q[counts]) for s, drawn in enumerate(strata)]
+        [log_share[s] + drawn.region.log_density(coordinates[counts], log_q[counts], counts) for s, drawn in enumerate(strata)]
     )
     log_g = np.logaddexp.reduce(log_parts, axis=0)
     log_weight = np.full(len(log_q), -np.inf)

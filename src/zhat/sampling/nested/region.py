@@ -29,9 +29,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zhat.errors import BadType
 from zhat.model.model import Model
@@ -54,6 +55,11 @@ MASS_AT_ONCE, MASS_SE, MASS_AT_MOST = 16_384, 0.005, 400_000
 LEAST_SHARE = 2e-3
 # Evaluations after which the cost of a new point is judged, as a multiple of `calls_at_most`: that many for ten new points.
 JUDGED_AFTER = 10
+# The same from the expected masses alone, which are uncertain by a factor of two at most: nothing is evaluated.
+HOPELESS = 2.0
+# Balls are tried where ellipsoids would take more calls than this for a new point, and up to so many dimensions: in six they were
+# the smaller region in none of the batches of the problems that were measured.
+WELL_FILLED, BALLS_UP_TO = 1.5, 5
 
 
 Shape = Ellipsoids | Balls
@@ -62,7 +68,8 @@ Shape = Ellipsoids | Balls
 class Region(NamedTuple):
     """A region of the cube and its prior mass: log V, and the relative standard error of V.
 
-    `ellipsoids` None is the whole cube. The prior's density in the cube, where it is not uniform, is cut off at exp(`log_top`):
+    `ellipsoids` None is the whole cube; `given` are the numbers, among all evaluated points of the run, of those that it was fitted to.
+    The prior's density in the cube, where it is not uniform, is cut off at exp(`log_top`):
     draws have density min(q, top) / V.
     """
 
@@ -70,10 +77,22 @@ class Region(NamedTuple):
     log_mass: float
     mass_se: float
     log_top: float = 0.0
+    given: Any = None
 
-    def log_density(self, coordinates: Array, log_q: Array) -> Array:
-        """Log density, relative to the prior, of draws from the region at some points of the cube."""
-        inside = np.ones(len(coordinates), bool) if self.ellipsoids is None else self.ellipsoids.count(coordinates) > 0
+    def groups(self, coordinates: Array) -> NDArray[np.int64]:
+        """Numbers of the separate parts of the region in which points of it are."""
+        return np.zeros(len(coordinates), dtype=np.int64) if self.ellipsoids is None else self.ellipsoids.groups(coordinates)
+
+    def log_density(self, coordinates: Array, log_q: Array, number: NDArray[np.int64]) -> Array:
+        """Log density, relative to the prior, of draws from the region at some points of the cube; `number` is that of each point.
+
+        A point that the region was fitted to counts as inside only if it would be inside without it.
+        """
+        inside = np.ones(len(number), bool)
+        if self.ellipsoids is not None:
+            order = np.argsort(self.given)
+            at = np.minimum(np.searchsorted(self.given, number, sorter=order), len(order) - 1)
+            inside = self.ellipsoids.inside(coordinates, np.where(self.given[order[at]] == number, order[at], -1))
         return np.where(inside, np.minimum(0.0, self.log_top - log_q) - self.log_mass, -np.inf)
 
 
@@ -84,6 +103,10 @@ class Drawn(NamedTuple):
     coordinates: Array
     log_q: Array
     points: State
+
+    def above(self, threshold: float) -> NDArray[np.int64]:
+        """Which of them became live points."""
+        return np.flatnonzero(self.points.log_likelihood > threshold)
 
 
 @dataclass(frozen=True)
@@ -121,16 +144,10 @@ class RegionReplacement:
 
     def _from_region(self, model: Model, vacancies: Vacancies, scale: Scale, key: Key, loop: Loop) -> Replaced | None:
         """New points by rejection; None where that does not pay."""
-        rng, cube = key.generator(), cube_of(model)
-        coordinates, log_q = cube.of(vacancies.survivors.position)
-        usable = np.isfinite(coordinates).all(axis=1) & np.isfinite(log_q)
-        if not usable.all():
+        cube = cube_of(model)
+        source = _smallest(cube, vacancies, self.calls_at_most, key.generator())
+        if source is None:
             return None
-        shapes = [shape for shape in (enclosing(coordinates, rng), balls_around(coordinates, rng)) if shape is not None]
-        sources = [source for shape in shapes if (source := _Source.around(cube, shape, rng)) is not None]
-        if not sources:
-            return None
-        source = min(sources, key=lambda source: source.region.log_mass)
         threshold, n_new = vacancies.threshold, vacancies.n_new
         kept, evaluated = [], []
         n_above = n_evaluated = 0
@@ -152,6 +169,32 @@ class RegionReplacement:
         whole = Drawn(source.region, at, log_density, State.joined([part[2] for part in evaluated]))
         points = State.joined(kept)
         return Replaced(points, np.full(n_new, -1), 0, n_new / n_evaluated, 0.0, 0.0, scale, whole)
+
+
+def _smallest(cube: Cube, vacancies: Vacancies, calls_at_most: int, rng: np.random.Generator) -> _Source | None:
+    """Draws from the smaller region of ellipsoids and balls; None where a new point would cost too much by either."""
+    (inside, log_q), (near, near_q) = cube.of(vacancies.survivors.position), cube.of(vacancies.dead)
+    if not (np.isfinite(inside).all() and np.isfinite(log_q).all()):
+        return None
+    usable = np.isfinite(near).all(axis=1) & np.isfinite(near_q)
+    near = near[usable]
+    numbers = vacancies.numbers[np.concatenate([np.ones(len(inside), bool), usable])]
+    sources: list[_Source] = []
+
+    def consider(shape: Shape | None) -> float:
+        """The expected cost of a new point with this shape or the best before."""
+        source = None if shape is None else _Source.around(cube, shape, rng)
+        sources.extend([] if source is None else [source])
+        return min((math.exp(source.region.log_mass - vacancies.log_mass) for source in sources), default=math.inf)
+
+    calls = consider(enclosing(inside, near, vacancies.log_mass, rng))
+    if calls > WELL_FILLED and inside.shape[1] <= BALLS_UP_TO:
+        calls = consider(balls_around(inside, rng))
+    if not sources or calls > HOPELESS * calls_at_most:
+        return None
+    best = min(sources, key=lambda source: source.region.log_mass)
+    best.region = best.region._replace(given=numbers)
+    return best
 
 
 class _Source:

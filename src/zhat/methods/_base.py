@@ -29,6 +29,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zhat.errors import BadInput, BadType
+from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.witnesses import Witnesses
@@ -70,12 +71,14 @@ class Method(ABC):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """Estimate log Z, with its standard error and a verdict on both."""
 
-    def checked(self, model: Model, estimate: Estimate, witnesses: Witnesses, key: Key, loop: Loop) -> Estimate:
+    def checked(
+        self, model: Model, estimate: Estimate, witnesses: Witnesses, key: Key, loop: Loop, effort: Effort | None = None
+    ) -> Estimate:
         """The estimate after this method's check for missed mass; one without a standard error, or with one of zero, is unchanged."""
         if not estimate.log_evidence_se:
             return estimate
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key, loop))
+        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, effort or self.look.effort, key, loop))
 
     def read(self, record: object) -> Estimate:
         """The estimate from an existing record, for methods that support it (see `zhat.read`)."""

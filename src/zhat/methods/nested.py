@@ -28,13 +28,14 @@ such: all points of one likelihood die together (Fowlie, Handley & Su 2021). Con
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
+from zhat.missed_mass.effort import EFFORT
 from zhat.missed_mass.look import Look
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
@@ -67,6 +68,9 @@ LIVE_POINTS, LIVE_POINTS_IN_REGIONS = 2000, 500
 # Dimensions up to which new points of a black box are drawn from regions. Above, ellipsoids around 250 points enclose so much more than
 # the points that moves are cheaper.
 REGIONS_UP_TO = 12
+# The mode check of a black box whose run took few calls: one search, from the highest live point, and 500 draws at its end. Searches
+# from prior draws cost more than the run, each ten steps of 1 + d (d + 1) calls, and the run itself has started from the prior.
+CHEAP = replace(EFFORT, search_from_prior=False, starts_from_run=1, n_draws_at_modes=500, steps=12)
 
 
 class Mass(Protocol):
@@ -176,7 +180,8 @@ class NestedSampling(Method):
         assert run.final is not None
         if self.mode_check and estimate.log_evidence_se:
             witnesses = Sampled(_last(run.final, run.n_live), self._outliers(model, run.final, run.n_live))
-            estimate = self.checked(model, estimate, witnesses, key.child("mode"), loop)
+            effort = CHEAP if model.is_black_box and run.measured is not None else None
+            estimate = self.checked(model, estimate, witnesses, key.child("mode"), loop, effort)
         final, measured = run.final, run.measured
         if measured is not None:
             final, measured = measured.draws or final, replace(measured, draws=None)

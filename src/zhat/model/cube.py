@@ -47,7 +47,9 @@ class CubeMap:
             if name in self.exact:
                 return value, _univariate(fn).cdf(value), 0.0
             unit = (z - middle[name]) / width[name]
-            log_q = jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
+            log_q = (
+                jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
+            )
             return value, jax.nn.sigmoid(unit), log_q
 
         _, parts, log_q = self._through(site, data, hyper)
@@ -65,7 +67,9 @@ class CubeMap:
             unit = jnp.log(cube[name]) - jnp.log1p(-cube[name])
             z = middle[name] + width[name] * unit
             value = transform(z)
-            log_q = jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
+            log_q = (
+                jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
+            )
             return value, z, log_q
 
         _, parts, log_q = self._through(site, data, hyper)

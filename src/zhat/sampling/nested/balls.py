@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from zhat.results.records import Array
-from zhat.sampling.nested.ellipsoids import DIVISIONS, FOLDS, log_unit_ball
+from zhat.sampling.nested.ellipsoids import DIVISIONS, FOLDS, log_unit_ball, whitened
 
 # Iterations of frame, radius and clusters; more than four hardly change anything.
 ITERATIONS = 4
@@ -52,18 +52,18 @@ class Balls(NamedTuple):
         """The number of balls."""
         return len(self.white)
 
-    def count(self, points: Array) -> NDArray[np.int64]:
+    def number_around(self, points: Array) -> NDArray[np.int64]:
         """How many balls contain each point."""
-        white = np.linalg.solve(self.factor, points.T).T
+        white = whitened(self.factor, points)
         return np.asarray(cKDTree(self.white).query_ball_point(white, 1.0, return_length=True), dtype=np.int64)
 
     def inside(self, points: Array, given: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which points are in some ball, for the centres themselves (`given` is the number of one, or -1) one of another centre."""
-        return np.asarray(self.count(points) > ((given >= 0) & (given < len(self.white))))
+        return np.asarray(self.number_around(points) > ((given >= 0) & (given < len(self.white))))
 
     def groups(self, points: Array) -> NDArray[np.int64]:
         """The group of the ball that each point is nearest to."""
-        white = np.linalg.solve(self.factor, points.T).T
+        white = whitened(self.factor, points)
         return np.asarray(self.group[cKDTree(self.white).query(white)[1]])
 
     def draw(self, n: int, rng: np.random.Generator) -> Array:
@@ -85,7 +85,7 @@ def balls_around(points: Array, rng: np.random.Generator) -> Balls | None:
         frame = _frame(points, groups)
         if frame is None:
             break
-        white = np.linalg.solve(frame, points.T).T
+        white = whitened(frame, points)
         radius = _reach(white, rng)
         log_volume = d * math.log(radius) + float(np.log(np.abs(np.diag(frame))).sum()) + log_unit_ball(d)
         n_groups, new = _linked(white, radius)

@@ -50,6 +50,8 @@ class Cube:
         return self._mapped("from cube", coordinates)
 
     def _mapped(self, way: str, points: Array) -> tuple[Array, Array]:
+        if not len(points):
+            return points, np.empty(0)
         n, padded = len(points), 1 << max(int(len(points) - 1).bit_length(), 5)
         filled = np.concatenate([points, np.broadcast_to(points[:1], (padded - n, points.shape[1]))])
         map_ = self.map

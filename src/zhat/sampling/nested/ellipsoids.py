@@ -20,6 +20,7 @@ and without the point that was the farthest, the reach is that of the second.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +79,7 @@ class Ellipsoids(NamedTuple):
             out[k] = np.einsum("ij,ij->i", white, white)
         return out
 
-    def count(self, points: Array) -> NDArray[np.int64]:
+    def number_around(self, points: Array) -> NDArray[np.int64]:
         """How many ellipsoids contain each point."""
         out = np.empty(len(points), dtype=np.int64)
         size = max(1, AT_ONCE // len(self.centre))
@@ -117,7 +118,7 @@ class Ellipsoids(NamedTuple):
         ball *= (rng.random(n) ** (1.0 / d) / np.sqrt(np.einsum("ij,ij->i", ball, ball)))[:, None]
         ends = np.searchsorted(which, np.arange(len(share) + 1))
         out = np.empty((n, d))
-        for k, (first, last) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        for k, (first, last) in enumerate(pairwise(ends)):
             out[first:last] = self.centre[k] + ball[first:last] @ self.factor[k].T
         return out[rng.permutation(n)]
 
@@ -166,7 +167,7 @@ def enclosing(points: Array, near: Array, log_mass: float, rng: np.random.Genera
     found = Ellipsoids(
         centre=np.stack([part.centre for part in parts]),
         factor=factor,
-        inverse=np.linalg.inv(factor),
+        inverse=np.asarray(np.linalg.inv(factor), dtype=np.float64),
         log_volume=np.array([part.log_volume for part in parts]),
         group=np.zeros(len(parts), dtype=np.int64),
         used=used,
@@ -221,7 +222,7 @@ def _fitted(
     factor = _cholesky(unit.T @ unit / len(unit))
     if factor is None:
         return None
-    white = np.linalg.solve(factor, unit.T).T
+    white = whitened(factor, unit)
     away = np.maximum(np.einsum("ij,ij->i", white, white)[: len(rows)], _away(white, len(rows), rng))
     second, reach = np.partition(away, -2)[-2:]
     if not np.isfinite(reach):
@@ -245,14 +246,19 @@ def _away(white: Array, m: int, rng: np.random.Generator) -> Array:
             factor = _cholesky((used - centre).T @ (used - centre) / len(used)) if len(used) > d + 1 else None
             if factor is None:
                 return np.full(m, np.inf)
-            away = np.linalg.solve(factor, (points[left_out] - centre).T)
-            farthest[left_out] = np.maximum(farthest[left_out], np.einsum("ij,ij->j", away, away))
+            away = whitened(factor, points[left_out] - centre)
+            farthest[left_out] = np.maximum(farthest[left_out], np.einsum("ij,ij->i", away, away))
     return farthest
+
+
+def whitened(factor: Array, centred: Array) -> Array:
+    """The rows in the frame of a factor."""
+    return np.asarray(np.linalg.solve(factor, centred.T).T, dtype=np.float64)
 
 
 def _cholesky(covariance: Array) -> Array | None:
     try:
-        factor: Array = np.linalg.cholesky(covariance)
+        factor: Array = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     diagonal = np.diag(factor)
@@ -266,7 +272,7 @@ def _two_means(given: Array, whole: _Part) -> tuple[NDArray[np.bool_], NDArray[n
     """
     longest = np.linalg.svd(whole.factor)[0][:, 0]
     side = (given[whole.rows] - whole.centre) @ longest > 0.0
-    white, near = (np.linalg.solve(whole.factor, (given[some] - whole.centre).T).T for some in (whole.rows, whole.near))
+    white, near = (whitened(whole.factor, given[some] - whole.centre) for some in (whole.rows, whole.near))
     low, high = white[0], white[0]
     for _ in range(KMEANS_STEPS):
         if side.all() or not side.any():

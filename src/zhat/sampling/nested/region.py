@@ -246,14 +246,14 @@ class _Source:
         """Draws inside cube and ellipsoids, the log density of the prior there, and one over the number of ellipsoids around each."""
         if self.from_cube:
             drawn = self.rng.random((MASS_AT_ONCE, self.cube.model.n_dimensions))
-            count = self.ellipsoids.count(drawn)
+            count = self.ellipsoids.number_around(drawn)
             coordinates = drawn[count > 0]
             weight = np.ones(len(coordinates))
         else:
             drawn = self.ellipsoids.draw(MASS_AT_ONCE, self.rng)
             drawn = drawn[((drawn > 0.0) & (drawn < 1.0)).all(axis=1)]
             one = self.ellipsoids.n_parts == 1
-            coordinates, weight = drawn, np.ones(len(drawn)) if one else 1.0 / np.maximum(self.ellipsoids.count(drawn), 1)
+            coordinates, weight = drawn, np.ones(len(drawn)) if one else 1.0 / np.maximum(self.ellipsoids.number_around(drawn), 1)
         if self.cube.is_uniform or not len(coordinates):
             return coordinates, np.zeros(len(coordinates)), weight
         log_q = self.cube.positions(coordinates)[1]

@@ -165,7 +165,7 @@ class NestedRun:
     n_alive : (n,) int array
         How many were alive when each died, itself included; the last live points die without being replaced.
     ancestors : (n,) int array
-        From which of the first live points each descends; -1 for one that was drawn from the prior afresh.
+        From which of the first live points each descends; -1 for one that was drawn from the prior or a region afresh.
     n_live : int
         Live points after each batch of replacements; the last `n_live` rows are the last of them.
     threshold : (B,) array
@@ -184,7 +184,7 @@ class NestedRun:
     final : Draws
         All points with the weights that make them posterior draws; the log of the weights' mean is log Z.
     measured : MeasuredMasses or None
-        Where all new points were drawn from regions of measured prior mass.
+        Where the last new points were drawn from a region of measured prior mass.
     """
 
     log_likelihood: Array

@@ -44,7 +44,7 @@ def vacancies_in_disc(m=200, radius=1.0):
     survivors = State(position=u, log_prior=np.zeros(m), log_likelihood=-2.0 * distance**2)
     mass = math.log(math.pi * radius**2 / 100.0)
     threshold = -2.0 * radius**2 - 2 * math.log(0.5 * math.sqrt(2 * math.pi))
-    return Vacancies(survivors, threshold, m, m, False, mass, u[:0], np.arange(m))
+    return Vacancies(survivors, threshold, m, m, mass, u[:0], np.arange(m))
 
 
 def test_the_mass_of_a_region_is_its_area_and_draws_are_uniform_in_it():
@@ -146,15 +146,31 @@ def test_what_is_chosen_for_a_model():
     assert isinstance(NestedSampling().settings_for(zoo.example("E1").model).replacement, MarkovReplacement)
 
 
-def test_where_regions_do_not_pay_markov_moves_take_over():
-    model = gaussian_box(3)
-    method = NestedSampling(n_live=60, replacement=RegionReplacement(calls_at_most=2), mode_check=False)
-    result = zhat.evidence(model, method, seed=2, progress=False)
+def test_where_regions_do_not_pay_markov_moves_take_over(monkeypatch):
+    monkeypatch.setattr("zhat.sampling.nested.region.HOPELESS", 0.0)
+    method = NestedSampling(n_live=100, replacement=RegionReplacement(), mode_check=False)
+    result = zhat.evidence(gaussian_box(3), method, seed=2, progress=False)
     assert result.record.measured is None
-    assert (result.record.n_moves[-3:] > 0).all()
-    first = int(np.flatnonzero(result.record.n_moves > 0)[0])
-    assert (result.record.n_moves[first:] > 0).all()
+    assert (result.record.n_moves > 0).all()
+    assert (result.record.ancestors >= 0).all()
     assert isinstance(result.diagnostics["genealogical_se"], float)
+    assert abs(result.log_evidence + 3 * math.log(10.0)) < 4.5 * result.log_evidence_se
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["moves then regions", "regions then moves"])
+def test_moves_and_regions_in_one_run(monkeypatch, first):
+    def sometimes(cube, vacancies, calls_at_most, rng):
+        early = vacancies.log_mass > -3.0
+        return None if early == first else _smallest(cube, vacancies, calls_at_most, rng)
+
+    monkeypatch.setattr("zhat.sampling.nested.region._smallest", sometimes)
+    method = NestedSampling(n_live=200, replacement=RegionReplacement(), mode_check=False)
+    result = zhat.evidence(gaussian_box(3), method, seed=2, progress=False)
+    moved = result.record.n_moves > 0
+    assert moved.any() and not moved.all()
+    assert moved[0] == first
+    assert (result.record.measured is not None) == first
+    assert isinstance(result.diagnostics["genealogical_se"], str if first else float)
     assert abs(result.log_evidence + 3 * math.log(10.0)) < 4.5 * result.log_evidence_se
 
 

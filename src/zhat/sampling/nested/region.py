@@ -20,9 +20,10 @@ ones, and the prior draws, include it.
 this estimate with that of the shrinkages see what a region cuts off, if it matters.
 
 *When it does not pay.* The volume that ellipsoids enclose too much grows with the dimension, and with contours that are not
-like ellipsoids. Where a new point would cost more than `calls_at_most` likelihoods, or the survivors are too few for a fit,
-the batch is drawn by Markov moves (`otherwise`), and so are all later ones: moved points have relatives, and their masses are
-those of the shrinkages.
+like ellipsoids. Where a new point would cost more than `calls_at_most` likelihoods, or the survivors are too few for a fit, the
+batch is drawn by Markov moves (`otherwise`); early contours, cut by the edges of the prior, are often the worst, and later batches
+come from regions again. Moved points are no draws of a known density and are not in the mixture. As soon as they hold more than
+a thousandth of the evidence, all later batches are moved, and the answer is that of the shrinkages.
 """
 
 from __future__ import annotations
@@ -136,11 +137,8 @@ class RegionReplacement:
 
     def replace(self, model: Model, vacancies: Vacancies, scale: Scale, key: Key, loop: Loop) -> Replaced:
         """See `Replacement`."""
-        if not vacancies.moved:
-            new = self._from_region(model, vacancies, scale, key.child("region"), loop)
-            if new is not None:
-                return new
-        return self.otherwise.replace(model, vacancies, scale, key, loop)
+        new = None if vacancies.by_moves else self._from_region(model, vacancies, scale, key.child("region"), loop)
+        return new if new is not None else self.otherwise.replace(model, vacancies, scale, key, loop)
 
     def _from_region(self, model: Model, vacancies: Vacancies, scale: Scale, key: Key, loop: Loop) -> Replaced | None:
         """New points by rejection; None where that does not pay."""

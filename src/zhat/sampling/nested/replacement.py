@@ -48,18 +48,18 @@ SHORT_CALLS, MAX_SHORT = 4, 12
 class Vacancies(NamedTuple):
     """Dead points to be replaced: `n_new` new ones above the threshold, `batch_size` at a time, given all live points above it.
 
-    `moved` is whether earlier points of the run came from Markov moves; `log_mass` the expected log prior mass above the threshold;
-    `dead` the positions of the last dead points; `numbers` those of survivors and dead among all points that the run evaluated.
+    `log_mass` is the expected log prior mass above the threshold, `dead` the positions of the last dead points; `numbers` those of survivors and dead among all points that the run evaluated.
+    `by_moves` is whether earlier points were moved and hold some of the evidence: then regions are of no more use.
     """
 
     survivors: State
     threshold: float
     n_new: int
     batch_size: int
-    moved: bool = False
     log_mass: float = 0.0
     dead: Any = None
     numbers: Any = None
+    by_moves: bool = False
 
 
 class Replaced(NamedTuple):

@@ -37,6 +37,8 @@ IntArray = NDArray[np.int64]
 
 # Probability below which the death of all live points of a mode is not taken for chance.
 NO_CHANCE = 1e-3
+# Share of the evidence in moved points above which the mixture of regions is not used: a tenth of its usual standard error.
+BELOW_REGIONS = 1e-3
 
 
 class _Record:
@@ -85,6 +87,12 @@ class _Record:
         if share > 0.0:
             self.log_vanished = float(np.logaddexp(self.log_vanished, self.log_live + np.log(share)))
 
+    @property
+    def moved_points_count(self) -> bool:
+        """Whether points were moved, and those that are dead hold some of the evidence."""
+        total = np.logaddexp(self.log_dead, self.log_live)
+        return None in self.drawn and bool(self.log_dead > np.log(BELOW_REGIONS) + total)
+
     def progress(self, live: State) -> Progress:
         """The state of the run, for the stopping rule."""
         top = live.log_likelihood.max()
@@ -94,13 +102,25 @@ class _Record:
         self.log_live = float(mean + self.log_x)
         return Progress(n_dead, self.log_dead, self.log_live, self.log_last, float(relative.std() / relative.mean()))
 
-    def measured(self, model: Model, first: State) -> MeasuredMasses | None:
-        """The masses of the regions from which all new points were drawn; None if some were not."""
-        regions = [drawn for drawn in self.drawn if drawn is not None]
-        if not regions or len(regions) < len(self.drawn):
+    def measured(self, model: Model, first: State, log_weight: Array) -> MeasuredMasses | None:
+        """The masses of the regions from which new points were drawn; None if points that were moved hold some of the evidence.
+
+        Below the threshold of the first region after the last moves, the mixture has no draws but those of the prior.
+        """
+        moved = [i for i, drawn in enumerate(self.drawn) if drawn is None]
+        last = moved[-1] if moved else -1
+        if last == len(self.drawn) - 1:
             return None
+        share = 0.0
+        if moved:
+            n_below = sum(len(part) for part in self.alive[: last + 2])
+            weight = np.exp(log_weight - log_weight.max())
+            share = float(weight[:n_below].sum() / weight.sum())
+            if share > BELOW_REGIONS:
+                return None
+        regions = [drawn for drawn in self.drawn if drawn is not None]
         vanished = float(np.exp(self.log_vanished - np.logaddexp(self.log_dead, self.log_live)))
-        return replace(measured_masses(model, first, regions), vanished=vanished)
+        return replace(measured_masses(model, first, regions), vanished=vanished + share)
 
     def run(self, live: State, ancestors: IntArray, complete: bool) -> NestedRun:
         """The record of the run, in which the last live points die in order of likelihood."""
@@ -155,7 +175,7 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
     """Nested sampling; stopped by budget or Ctrl-C, it returns what it has, with `complete` False."""
     n_live, n_replaced, replacement = settings.n_live, settings.n_replaced, settings.replacement
     first = live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
-    ancestors, moved = np.arange(n_live), False
+    ancestors, drawn_before = np.arange(n_live), False
     groups: IntArray | None = None
     numbers, n_evaluated = np.arange(n_live), n_live  # of the live points among all that were evaluated
     record = _Record(n_live)
@@ -174,13 +194,14 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
             log_mass = record.log_x + float(log_volumes(n_live - np.arange(len(dying)))[-1])
             dead = np.concatenate([live.position[dying], *(part.position for part in record.points[-1:])])
             known = np.concatenate([numbers[staying], numbers[dying], *record.numbers[-1:]])
-            vacancies = Vacancies(survivors, threshold, len(dying), n_replaced, moved, log_mass, dead, known)
+            vacancies = Vacancies(survivors, threshold, len(dying), n_replaced, log_mass, dead, known, record.moved_points_count)
             new = replacement.replace(model, vacancies, scale, here, loop)
             scale = new.scale
-            if (new.parent >= 0).any() and not moved:
-                # Before the first moves all live points are independent draws: each founds a line of descent of its own.
-                ancestors, moved = np.arange(n_live), True
+            if new.drawn is None and drawn_before:
+                # After draws from regions all live points are independent: each founds a line of descent of its own.
+                ancestors = np.arange(n_live)
                 record.ancestors = [np.full(len(part), -1) for part in record.ancestors]
+            drawn_before = new.drawn is not None
             record.note_vanished(groups, dying)
             # Nothing is recorded before the replacements exist, so that a run stopped in between stays consistent.
             record.add_dead(live.take(dying), ancestors[dying])
@@ -208,7 +229,10 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
     finally:
         loop.end_stage()
     run = record.run(live, ancestors, complete)
-    return replace(run, measured=record.measured(model, first)) if complete else run
+    if not complete:
+        return run
+    assert run.final is not None and run.final.log_weight is not None
+    return replace(run, measured=record.measured(model, first, run.final.log_weight))
 
 
 _NO_POINTS = State(position=np.empty((0, 0)), log_prior=np.empty(0), log_likelihood=np.empty(0))

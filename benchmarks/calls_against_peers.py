@@ -98,6 +98,8 @@ def main() -> None:
             kept = options.cells is not None and (options.cells / f"{problem}.{tool.replace(' ', '-')}.json").exists()
             if kept or not options.only_kept:
                 rows |= cell(tool, problem, options.seeds, options.peers_python, options.cells)
+        if not rows:
+            continue
         result[problem] = {tool: summary(row) for tool, row in rows.items()}
         print(f"{problem}: {', '.join(result[problem])}", file=sys.stderr, flush=True)
     common.write("calls_against_peers", {"seeds": options.seeds, "problems": result}, report(result))

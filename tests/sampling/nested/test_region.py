@@ -160,7 +160,7 @@ def test_where_regions_do_not_pay_markov_moves_take_over(monkeypatch):
 @pytest.mark.parametrize("first", [True, False], ids=["moves then regions", "regions then moves"])
 def test_moves_and_regions_in_one_run(monkeypatch, first):
     def sometimes(cube, vacancies, calls_at_most, rng):
-        early = vacancies.log_mass > -3.0
+        early = vacancies.log_mass > -1.5
         return None if early == first else _smallest(cube, vacancies, calls_at_most, rng)
 
     monkeypatch.setattr("zhat.sampling.nested.region._smallest", sometimes)

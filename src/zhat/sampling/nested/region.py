@@ -51,7 +51,7 @@ from zhat.seeding import Key
 
 # Draws in one round for the mass of a region, the relative standard error of the mass at which no more are made, and their
 # largest number. Errors of several regions average out; half a per cent of a mass is less than 0.005 nats.
-MASS_AT_ONCE, MASS_SE, MASS_AT_MOST = 16_384, 0.005, 400_000
+MASS_AT_ONCE, MASS_SE, MASS_AT_MOST = 16_384, 0.005, 131_072
 # Below this share of usable draws the region is not drawn from.
 LEAST_SHARE = 2e-3
 # Evaluations after which the cost of a new point is judged, as a multiple of `calls_at_most`: that many for ten new points.

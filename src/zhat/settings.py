@@ -4,8 +4,8 @@
     zhat.NestedSampling(stop=zhat.settings.RemainingEvidence(1e-3), mass=zhat.settings.SimulatedMass(1000))
 
 * Tempering: `Moves`; on ladders of chains: `LadderChains`.
-* Nested sampling: replacement by `MarkovReplacement(kernel=..., moves=...)` or `FromPrior`; stopping rules
-  `RemainingEvidence`, `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
+* Nested sampling: replacement by `MarkovReplacement(kernel=..., moves=...)`, `RegionReplacement` or `FromPrior`; stopping rules
+  `RemainingEvidence`, `FlatTop`, `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
 * Power posteriors: quadrature rules `SecondOrder`, `Trapezoid`. Stepping stones: directions `Bridged`, `Forward`, `Reverse`.
 * Laplace-Metropolis: covariances `Curvature`, `SampleCovariance`.
 * Chib & Jeliazkov: proposals of the Metropolis step, `Independent`, `Walk`.
@@ -20,8 +20,9 @@ from zhat.methods.power_posterior import Rule, SecondOrder, Trapezoid
 from zhat.methods.stepping_stone import Bridged, Direction, Forward, Reverse
 from zhat.sampling.chains.transitions import Independent, TransitionFamily, Walk
 from zhat.sampling.mixing import Moves
+from zhat.sampling.nested.region import RegionReplacement
 from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement, Replacement
-from zhat.sampling.nested.stopping import Iterations, RemainingEvidence, SmallContribution, Stop
+from zhat.sampling.nested.stopping import FlatTop, Iterations, RemainingEvidence, SmallContribution, Stop
 from zhat.sampling.tempering.ladder_settings import LadderChains
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Curvature",
     "Direction",
     "ExpectedMass",
+    "FlatTop",
     "Forward",
     "FromPrior",
     "Independent",
@@ -37,6 +39,7 @@ __all__ = [
     "MarkovReplacement",
     "Mass",
     "Moves",
+    "RegionReplacement",
     "RemainingEvidence",
     "Replacement",
     "Reverse",

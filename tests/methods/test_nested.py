@@ -285,7 +285,7 @@ def test_bad_settings_are_refused():
     with pytest.raises(BadType, match="stop"):
         NestedSampling(stop=1e-8)
     with pytest.raises(BadType, match="mass"):
-        NestedSampling(mass=None)
+        NestedSampling(mass="expected")
     for wrong in (RemainingEvidence, SmallContribution):
         with pytest.raises(BadInput, match="share"):
             wrong(0.0)

@@ -76,9 +76,9 @@ def test_slow_likelihoods_aim_at_less():
     assert default_precision(SLOW) == COARSE
     model, method = zhat.Model.black_box(slow, NORMAL), zhat.Importance()
     assert affordable_factor(model, method, 1e-6) == 1.0
-    assert affordable_factor(model, method, 10.0) == Method.first_share
+    assert affordable_factor(model, method, 10.0) == method.first_share
     between = affordable_factor(model, method, 1e-3)
-    assert Method.first_share < between < 1.0
+    assert method.first_share < between < 1.0
     assert price_of(model, method.sized(between), 1e-3).seconds == pytest.approx(60.0, rel=0.3)
     factors = [affordable_factor(model, method, s) for s in np.geomspace(1e-4, 1e-1, 10)]
     assert factors == sorted(factors, reverse=True)

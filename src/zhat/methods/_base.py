@@ -30,6 +30,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zhat.errors import BadInput, BadType
+from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.witnesses import Witnesses
@@ -57,16 +58,24 @@ class Size:
         What the number must be a multiple of; a word is the name of a setting that holds it.
     grows : bool
         Whether more of it makes the answer more precise; pilots shrink with the rest and need not grow.
+    unset : int, optional
+        What a factor applies to where the setting is None, chosen for the model.
     """
 
     name: str
     smallest: int = 1
     multiple_of: int | str = 1
     grows: bool = True
+    unset: int | None = None
+
+    def value(self, method: Method) -> Any:
+        """The setting of this method, or what stands for None."""
+        value = getattr(method, self.name)
+        return self.unset if value is None else value
 
     def scaled(self, method: Method, factor: float) -> Any:
         """The setting of this method times a factor, rounded up to what the method accepts."""
-        value = getattr(method, self.name)
+        value = self.value(method)
         factor = factor if self.grows else min(factor, 1.0)
         if not isinstance(value, int):
             return value.sized(factor)
@@ -107,16 +116,23 @@ class Method(ABC):
     sizes: ClassVar[tuple[Size, ...]] = ()
     evaluations: ClassVar[tuple[float, float]] = (1.0, 0.0)
 
+    @property
+    def effort(self) -> Effort:
+        """That of its check for missed mass."""
+        return self.look.effort
+
     @abstractmethod
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """Estimate log Z, with its standard error and a verdict on both."""
 
-    def checked(self, model: Model, estimate: Estimate, witnesses: Witnesses, key: Key, loop: Loop) -> Estimate:
+    def checked(
+        self, model: Model, estimate: Estimate, witnesses: Witnesses, key: Key, loop: Loop, effort: Effort | None = None
+    ) -> Estimate:
         """The estimate after this method's check for missed mass; one without a standard error, or with one of zero, is unchanged."""
         if not estimate.log_evidence_se:
             return estimate
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key, loop))
+        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, effort or self.look.effort, key, loop))
 
     def read(self, record: object) -> Estimate:
         """The estimate from an existing record, for methods that support it (see `zhat.read`)."""

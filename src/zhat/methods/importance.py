@@ -95,7 +95,7 @@ class Importance(Method):
             shaped = _Shaped(self.proposal)
             estimate, finding = self._answer(model, shaped, (), key, bench.loop)
             return estimate if finding is None else after_look(estimate, finding)
-        survey = bench.survey(self._effort.survey(model))
+        survey = bench.survey(self.effort.survey(model))
         if survey.ended_early:
             return _too_many_modes(len(survey.modes.usable))
         if not survey.modes.usable:
@@ -104,8 +104,8 @@ class Importance(Method):
         return replace(estimate, diagnostics={**estimate.diagnostics, **survey.diagnostics})
 
     @property
-    def _effort(self) -> Effort:
-        """That of the check: about as many evaluations go into it as into the draws."""
+    def effort(self) -> Effort:
+        """That of its check: about as many evaluations go into it as into the draws."""
         return self.look.effort.scaled(self.n_draws / N_DRAWS)
 
     def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
@@ -127,11 +127,11 @@ class Importance(Method):
             return estimate, None
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
         witnesses = Proposed(shaped.proposal, draws, weights, self.defensive, modes, shaped.view)
-        return estimate, look_for_missed_mass(model, answer, witnesses, self._effort, key.child("look"), loop)
+        return estimate, look_for_missed_mass(model, answer, witnesses, self.effort, key.child("look"), loop)
 
     def _with_population(self, model: Model, shaped: _Shaped, key: Key, loop: Loop) -> _Shaped:
         """The proposal with components fitted to a tempered population from the prior, refitted; it may reach what modes do not."""
-        view = view_from_prior(model, self._effort, key.child("look"), loop)
+        view = view_from_prior(model, self.effort, key.child("look"), loop)
         population = view.draws
         if population is None or population.log_weight is None:
             return shaped

@@ -217,6 +217,12 @@ TABLE: tuple[Code, ...] = (
         "`stop=zhat.settings.RemainingEvidence(0.01)`",
     ),
     Code(
+        "masses-differ",
+        "nested",
+        "measured prior masses of regions and shrinkages of live points give different evidences",
+        "more live points, or `replacement=zhat.settings.MarkovReplacement()`",
+    ),
+    Code(
         "rejection",
         "nested",
         "draws from the prior hardly ever exceed the threshold",

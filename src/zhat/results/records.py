@@ -130,6 +130,31 @@ class OrdinateRun:
 
 
 @dataclass(frozen=True)
+class MeasuredMasses:
+    """All evaluated points of a nested run as an importance sample: draws from regions whose prior masses were measured.
+
+    Attributes
+    ----------
+    log_weight : (N,) array
+        Log of likelihood / density of the mixture of all regions, relative to the prior; the mean of the weights is Z.
+    stratum : (N,) int array
+        The region of each point, 0 for draws from the prior.
+    mass_variance : float
+        The variance of log Z that comes from the measurement of the masses.
+    vanished : float
+        Share of the evidence in separate parts of a region that lost all their live points at once.
+    draws : Draws or None
+        The points themselves, until they become the posterior draws of the run.
+    """
+
+    log_weight: Array
+    stratum: NDArray[np.int64]
+    mass_variance: float
+    vanished: float = 0.0
+    draws: Draws | None = None
+
+
+@dataclass(frozen=True)
 class NestedRun:
     """A run of nested sampling: points in the order in which they died, the last live ones at the end.
 
@@ -140,7 +165,7 @@ class NestedRun:
     n_alive : (n,) int array
         How many were alive when each died, itself included; the last live points die without being replaced.
     ancestors : (n,) int array
-        From which of the first live points each descends; -1 for one that was drawn from the prior afresh.
+        From which of the first live points each descends; -1 for one that was drawn from the prior or a region afresh.
     n_live : int
         Live points after each batch of replacements; the last `n_live` rows are the last of them.
     threshold : (B,) array
@@ -158,6 +183,8 @@ class NestedRun:
         Whether the run ended by its own rule.
     final : Draws
         All points with the weights that make them posterior draws; the log of the weights' mean is log Z.
+    measured : MeasuredMasses or None
+        Where the last new points were drawn from a region of measured prior mass.
     """
 
     log_likelihood: Array
@@ -174,6 +201,7 @@ class NestedRun:
     correlation: Array
     complete: bool
     final: Draws | None
+    measured: MeasuredMasses | None = None
 
 
 @dataclass(frozen=True)

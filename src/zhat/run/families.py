@@ -71,8 +71,9 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
             yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
         yield Family("smc", End.TEMPERING, more, 2)
         return
-    nested = Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS))
-    yield from (nested, smc) if first_accepted else (smc, nested)
+    n_live = None if model.is_black_box else LIVE_POINTS  # None: regions, with fewer live points, in up to twelve dimensions
+    nested = Family("nested", End.THRESHOLDS, NestedSampling(n_live=n_live))
+    yield from (nested, smc) if first_accepted or model.is_black_box else (smc, nested)
     by_slices = NestedSampling(n_live=LIVE_POINTS, replacement=MarkovReplacement(kernel=Slice(max_out=1)))
     yield Family("nested by slices", End.THRESHOLDS, by_slices, 1)
     yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2)
@@ -92,4 +93,4 @@ def thorough(model: Model) -> Iterator[Family]:
     yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws), 1)
     yield Family("smc", End.TEMPERING, SMC(n_particles=2 * SMC().n_particles), 2)
     if model.n_dimensions <= NESTED_UP_TO:
-        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * NestedSampling().n_live), 2)
+        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=4 * LIVE_POINTS), 2)

@@ -76,9 +76,9 @@ def price_of(model: Model, method: Method, seconds_per_likelihood: float) -> Pri
 def _evaluations(method: Method, model: Model) -> int:
     """Those of the estimate, those of its check for missed mass, and of a black box those of the search for modes."""
     fixed, each = method.evaluations
-    first = getattr(method, method.sizes[0].name) if method.sizes else 0
+    first = method.sizes[0].value(method) if method.sizes else 0
     size = first if isinstance(first, int) else first.n_chains
-    effort, d = method.look.effort, model.n_dimensions
+    effort, d = method.effort, model.n_dimensions
     population = effort.population_size(model) if method.look.origin is Origin.PRIOR else 0
     starts = effort.survey(model)
     check = effort.n_draws_at_modes + population * (PER_PARTICLE + PER_DIMENSION * d) + LINE_POINTS * starts.n_starts

@@ -9,6 +9,8 @@ import numpy as np
 
 from zhat.numerics.logspace import log_sum_exp
 from zhat.numerics.nested import insertion_rank_z, log_volumes, nested_log_weights
+from zhat.numerics.strata import stratified_log_mean
+from zhat.numerics.weights import Weights
 from zhat.results.estimate import Estimate, Status
 from zhat.results.records import Array, NestedRun
 from zhat.sampling.backend.loop import Stopped
@@ -23,6 +25,12 @@ MIN_SURVIVORS = 20
 STUCK = 0.5
 # Share of the evidence in the last live points above which a run has stopped too early.
 EARLY = 0.2
+# Unless their likelihoods differ by no more than this, relative to their mean: then what they hold is known.
+FLAT = 0.25
+# Joint standard errors by which the evidence from measured masses and that from the shrinkages may differ.
+MASSES_LIMIT = 4.0
+# Share of the largest weight above which a mean of weights depends on a single draw.
+LARGEST_SHARE = 0.05
 
 
 def evidence_shares(run: NestedRun) -> Array:
@@ -34,16 +42,54 @@ def evidence_shares(run: NestedRun) -> Array:
 def genealogical_se(run: NestedRun, shares: Array) -> tuple[float | None, int]:
     """Standard error from how unequally the descendants of the first live points share the evidence; and their number.
 
-    None when points were drawn afresh: then there is no descent.
+    None when points were drawn afresh: then there is no descent. Where moves began after draws from regions, the live points of that
+    moment are the first ones, and the earlier dead ones (ancestor -1) are independent draws.
     """
-    if (run.ancestors < 0).any():
-        return None, run.n_live
-    by_ancestor = np.bincount(run.ancestors, weights=shares, minlength=run.n_live)
-    n = run.n_live
-    n_ancestors = int((by_ancestor > 1e-6 / n).sum())
+    n, later = run.n_live, run.ancestors >= 0
+    if not later[-n:].all():
+        return None, n
+    inside = float(shares[later].sum())
+    by_ancestor = np.bincount(run.ancestors[later], weights=shares[later], minlength=n)
+    n_ancestors = int((by_ancestor > 1e-6 * inside / n).sum())
     if run.log_likelihood[0] == run.log_likelihood[-1]:
         return 0.0, n_ancestors  # one value: the evidence is that value, whatever the shares
-    return float(np.sqrt(((by_ancestor - 1.0 / n) ** 2).sum() * n / (n - 1))), n_ancestors
+    return float(np.sqrt(((by_ancestor - inside / n) ** 2).sum() * n / (n - 1))), n_ancestors
+
+
+@dataclass(frozen=True)
+class FromMasses:
+    """The evidence from the measured masses of regions: all evaluated points as one importance sample.
+
+    Attributes
+    ----------
+    log_evidence, se : float
+        The standard error includes that of the masses, and modes that may have been lost by chance.
+    pareto_k, largest_share, ess : float
+        Of the weights.
+    z : float
+        Difference from the evidence of the shrinkages in joint standard errors.
+    """
+
+    log_evidence: float
+    se: float
+    pareto_k: float
+    largest_share: float
+    ess: float
+    z: float
+
+
+def from_masses(run: NestedRun, log_evidence: float, shrinkage: float) -> FromMasses | None:
+    """The evidence from the masses of a run, compared with that of its shrinkages; None where none were measured."""
+    if run.measured is None:
+        return None
+    value, se = stratified_log_mean(run.measured.log_weight, run.measured.stratum)
+    se = math.sqrt(se**2 + run.measured.mass_variance + run.measured.vanished**2)
+    if not math.isfinite(se):
+        return None
+    weights = Weights.of(run.measured.log_weight)
+    joint = math.hypot(se, shrinkage)
+    z = (value - log_evidence) / joint if joint > 0.0 else 0.0
+    return FromMasses(value, se, weights.pareto_k, weights.largest_share, weights.ess, z)
 
 
 def insertion_scores(run: NestedRun) -> tuple[float, float]:
@@ -79,6 +125,8 @@ class NestedErrors:
         Insertion ranks as standard normal scores: of the whole run, and of its last third.
     live_share : float
         Share of the evidence in the last live points.
+    masses : FromMasses or None
+        The answer from measured masses, where it is the one that is reported.
     """
 
     shrinkage: float
@@ -86,18 +134,29 @@ class NestedErrors:
     n_ancestors: int
     scores: tuple[float, float]
     live_share: float
+    masses: FromMasses | None = None
 
     @property
     def se(self) -> float:
-        """The larger of the two standard errors."""
-        return max(self.shrinkage, self.genealogical or 0.0)
+        """That of the measured masses; without them the larger of the two others."""
+        return max(self.shrinkage, self.genealogical or 0.0) if self.masses is None else self.masses.se
 
 
-def nested_errors(run: NestedRun, shrinkage: float) -> NestedErrors:
-    """The standard errors of a run, given that of its prior masses."""
+def nested_errors(run: NestedRun, shrinkage: float, masses: FromMasses | None = None) -> NestedErrors:
+    """The standard errors of a run, given that of its prior masses by the shrinkages, and what was measured of them."""
     shares = evidence_shares(run)
     genealogical, n_ancestors = genealogical_se(run, shares)
-    return NestedErrors(shrinkage, genealogical, n_ancestors, insertion_scores(run), float(shares[-run.n_live :].sum()))
+    left = float(shares[-run.n_live :].sum())
+    return NestedErrors(shrinkage, genealogical, n_ancestors, insertion_scores(run), left, masses)
+
+
+# By whether new points came from moves.
+_RANKS = {
+    True: "constrained moves are too few or too poor; give replacement=zhat.settings.MarkovReplacement(...) a smaller "
+    "zhat.settings.Moves(correlation=...) and more moves.",
+    False: "regions around the survivors leave out part of what is above the threshold; take more live points, or give "
+    "replacement=zhat.settings.MarkovReplacement().",
+}
 
 
 def nested_status(run: NestedRun, errors: NestedErrors) -> Status:
@@ -111,8 +170,7 @@ def nested_status(run: NestedRun, errors: NestedErrors) -> Status:
             Status.suspect(
                 "insertion-ranks",
                 f"insertion ranks among the survivors are not uniform (z = {scores[0]:+.1f}, in the last third {scores[1]:+.1f}; beyond "
-                f"{RANK_LIMIT:.0f} is flagged): the constrained moves are too few or too poor; give "
-                "replacement=zhat.settings.MarkovReplacement(...) a smaller zhat.settings.Moves(correlation=...) and more moves.",
+                f"{RANK_LIMIT:.0f} is flagged): the {_RANKS[run.measured is None]}",
             )
         )
     if run.memory.max(initial=0.0) > STUCK or run.acceptance.min(initial=1.0) < 0.001:
@@ -153,7 +211,9 @@ def nested_status(run: NestedRun, errors: NestedErrors) -> Status:
                 "live points.",
             )
         )
-    if left > EARLY:
+    if errors.masses is not None:
+        status = status.and_(_masses_status(errors.masses, run.n_live))
+    elif left > EARLY and _live_spread(run) > FLAT:
         status = status.and_(
             Status.suspect(
                 "stopped-early",
@@ -167,6 +227,37 @@ def nested_status(run: NestedRun, errors: NestedErrors) -> Status:
                 "large-error",
                 f"the standard error is {errors.se:.2f} nats, above 1, where it is no longer that of a normal; take more live points: "
                 f"zhat.NestedSampling(n_live={4 * run.n_live}).",
+            )
+        )
+    return status
+
+
+def _live_spread(run: NestedRun) -> float:
+    """Standard deviation of the likelihoods of the last live points, relative to their mean."""
+    last = run.log_likelihood[-run.n_live :]
+    relative = np.exp(last - last.max())
+    return float(relative.std() / relative.mean())
+
+
+def _masses_status(masses: FromMasses, n_live: int) -> Status:
+    """Whether the two assignments of prior masses agree, and whether the mean of the weights depends on a single draw."""
+    status = Status.ok()
+    if abs(masses.z) > MASSES_LIMIT:
+        status = status.and_(
+            Status.suspect(
+                "masses-differ",
+                f"the measured prior masses of the regions and the shrinkages of the live points give evidences that differ by "
+                f"{abs(masses.z):.1f} joint standard errors (flagged from {MASSES_LIMIT:.0f}): a region leaves out part of what is above "
+                f"its threshold; take more live points, zhat.NestedSampling(n_live={4 * n_live}), or "
+                "replacement=zhat.settings.MarkovReplacement().",
+            )
+        )
+    if masses.largest_share > LARGEST_SHARE:
+        status = status.and_(
+            Status.suspect(
+                "pareto-k",
+                f"one draw holds {masses.largest_share:.0%} of the evidence (flagged above {LARGEST_SHARE:.0%}): a peak that the run has "
+                f"hardly entered; take more live points: zhat.NestedSampling(n_live={4 * n_live}).",
             )
         )
     return status

@@ -19,7 +19,7 @@ A whole batch moves in one compiled call that has the threshold as an argument.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,19 +46,28 @@ SHORT_CALLS, MAX_SHORT = 4, 12
 
 
 class Vacancies(NamedTuple):
-    """Dead points to be replaced: `n_new` new ones above the threshold, `batch_size` at a time, given all live points above it."""
+    """Dead points to be replaced: `n_new` new ones above the threshold, `batch_size` at a time, given all live points above it.
+
+    `log_mass` is the expected log prior mass above the threshold, `dead` the positions of the last dead points; `numbers` those of survivors and dead among all points that the run evaluated.
+    `by_moves` is whether earlier points were moved and hold some of the evidence: then regions are of no more use.
+    """
 
     survivors: State
     threshold: float
     n_new: int
     batch_size: int
+    log_mass: float = 0.0
+    dead: Any = None
+    numbers: Any = None
+    by_moves: bool = False
 
 
 class Replaced(NamedTuple):
     """New points above a threshold, where each came from, and how the moves went.
 
     `parent` is the index of the survivor that a point started from (-1: none). `memory` and `correlation` are correlations with
-    the start: of the likelihood's rank, and the largest over coordinates. `scale` is the next one to use.
+    the start: of the likelihood's rank, and the largest over coordinates. `scale` is the next one to use. `drawn` is what was
+    evaluated in a region around the survivors (`sampling.nested.region`).
     """
 
     points: State
@@ -68,6 +77,7 @@ class Replaced(NamedTuple):
     memory: float
     correlation: float
     scale: Scale
+    drawn: Any = None
 
 
 class Replacement(Protocol):

@@ -15,22 +15,30 @@ of a new point among the survivors is recorded: all ranks must be equally likely
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.numerics.nested import log_volumes, nested_log_weights
-from zhat.results.records import Array, Draws, NestedRun
+from zhat.results.records import Array, Draws, MeasuredMasses, NestedRun
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop, Stopped
+from zhat.sampling.nested.cube import cube_of
+from zhat.sampling.nested.mixture import measured_masses
+from zhat.sampling.nested.region import Drawn
 from zhat.sampling.nested.replacement import Replaced, Replacement, Vacancies
 from zhat.sampling.nested.stopping import Progress, Stop
 from zhat.sampling.state import State
 from zhat.seeding import Key
 
 IntArray = NDArray[np.int64]
+
+# Probability below which the death of all live points of a mode is not taken for chance.
+NO_CHANCE = 1e-3
+# Share of the evidence in moved points above which the mixture of regions is not used: a tenth of its usual standard error.
+BELOW_REGIONS = 1e-3
 
 
 class _Record:
@@ -45,8 +53,10 @@ class _Record:
         self.n_survivors: list[int] = []
         self.thresholds: list[float] = []
         self.moves: list[Replaced] = []
+        self.numbers: list[IntArray] = []
+        self.drawn: list[Drawn | None] = []
         self.log_x = 0.0
-        self.log_dead = -np.inf
+        self.log_dead = self.log_live = self.log_vanished = -np.inf
 
     def add_dead(self, points: State, ancestors: IntArray) -> None:
         """Dead points in order of likelihood."""
@@ -63,12 +73,54 @@ class _Record:
         self.ancestors.append(ancestors)
         self.alive.append(alive)
 
+    def note_vanished(self, groups: IntArray | None, dying: IntArray) -> None:
+        """Add up the evidence of separate parts of the region whose few live points all die, as if their peers were as high.
+
+        Such a part was a lower mode, or its points happened to be low ones: then the run goes on without it. Where the share of
+        live points that die, to the power of the number of points, is below `NO_CHANCE` it was a lower mode.
+        """
+        if groups is None or groups.max(initial=0) == 0:
+            return
+        alive, dead = np.bincount(groups), np.bincount(groups[dying], minlength=groups.max() + 1)
+        chance = (len(dying) / len(groups)) ** alive
+        share = float(alive[(alive == dead) & (alive > 0) & (chance > NO_CHANCE)].sum()) / len(groups)
+        if share > 0.0:
+            self.log_vanished = float(np.logaddexp(self.log_vanished, self.log_live + np.log(share)))
+
+    @property
+    def moved_points_count(self) -> bool:
+        """Whether points were moved, and those that are dead hold some of the evidence."""
+        total = np.logaddexp(self.log_dead, self.log_live)
+        return None in self.drawn and bool(self.log_dead > np.log(BELOW_REGIONS) + total)
+
     def progress(self, live: State) -> Progress:
         """The state of the run, for the stopping rule."""
         top = live.log_likelihood.max()
-        mean = top + np.log(np.exp(live.log_likelihood - top).mean())
+        relative = np.exp(live.log_likelihood - top)
+        mean = top + np.log(relative.mean())
         n_dead = sum(len(part) for part in self.alive)
-        return Progress(n_dead, self.log_dead, float(mean + self.log_x), self.log_last)
+        self.log_live = float(mean + self.log_x)
+        return Progress(n_dead, self.log_dead, self.log_live, self.log_last, float(relative.std() / relative.mean()))
+
+    def measured(self, model: Model, first: State, log_weight: Array) -> MeasuredMasses | None:
+        """The masses of the regions from which new points were drawn; None if points that were moved hold some of the evidence.
+
+        Below the threshold of the first region after the last moves, the mixture has no draws but those of the prior.
+        """
+        moved = [i for i, drawn in enumerate(self.drawn) if drawn is None]
+        last = moved[-1] if moved else -1
+        if last == len(self.drawn) - 1:
+            return None
+        share = 0.0
+        if moved:
+            n_below = sum(len(part) for part in self.alive[: last + 2])
+            weight = np.exp(log_weight - log_weight.max())
+            share = float(weight[:n_below].sum() / weight.sum())
+            if share > BELOW_REGIONS:
+                return None
+        regions = [drawn for drawn in self.drawn if drawn is not None]
+        vanished = float(np.exp(self.log_vanished - np.logaddexp(self.log_dead, self.log_live)))
+        return replace(measured_masses(model, first, regions), vanished=vanished + share)
 
     def run(self, live: State, ancestors: IntArray, complete: bool) -> NestedRun:
         """The record of the run, in which the last live points die in order of likelihood."""
@@ -122,8 +174,10 @@ class LivePoints:
 def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> NestedRun:
     """Nested sampling; stopped by budget or Ctrl-C, it returns what it has, with `complete` False."""
     n_live, n_replaced, replacement = settings.n_live, settings.n_replaced, settings.replacement
-    live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
-    ancestors = np.arange(n_live)
+    first = live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
+    ancestors, drawn_before = np.arange(n_live), False
+    groups: IntArray | None = None
+    numbers, n_evaluated = np.arange(n_live), n_live  # of the live points among all that were evaluated
     record = _Record(n_live)
     scale = replacement.first_scale(model.n_dimensions)
     complete = True
@@ -137,17 +191,33 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
             dying = dying[np.argsort(live.log_likelihood[dying], kind="stable")]
             staying = np.flatnonzero(live.log_likelihood > threshold)
             survivors = live.take(staying)
-            new = replacement.replace(model, Vacancies(survivors, threshold, len(dying), n_replaced), scale, here, loop)
+            log_mass = record.log_x + float(log_volumes(n_live - np.arange(len(dying)))[-1])
+            dead = np.concatenate([live.position[dying], *(part.position for part in record.points[-1:])])
+            known = np.concatenate([numbers[staying], numbers[dying], *record.numbers[-1:]])
+            vacancies = Vacancies(survivors, threshold, len(dying), n_replaced, log_mass, dead, known, record.moved_points_count)
+            new = replacement.replace(model, vacancies, scale, here, loop)
             scale = new.scale
+            if new.drawn is None and drawn_before:
+                # After draws from regions all live points are independent: each founds a line of descent of its own.
+                ancestors = np.arange(n_live)
+                record.ancestors = [np.full(len(part), -1) for part in record.ancestors]
+            drawn_before = new.drawn is not None
+            record.note_vanished(groups, dying)
             # Nothing is recorded before the replacements exist, so that a run stopped in between stays consistent.
             record.add_dead(live.take(dying), ancestors[dying])
             record.thresholds.append(threshold)
-            record.moves.append(new._replace(points=_NO_POINTS))
+            record.moves.append(new._replace(points=_NO_POINTS, drawn=None))
+            record.drawn.append(new.drawn)
             record.ranks.append(_places(new.points.log_likelihood, survivors.log_likelihood, here))
             record.n_survivors.append(len(staying))
+            record.numbers.append(numbers[dying])
+            fresh = np.full(len(dying), -1) if new.drawn is None else n_evaluated + new.drawn.above(threshold)
+            n_evaluated += 0 if new.drawn is None else len(new.drawn.log_q)
             beside = _beside_parents(len(staying), new.parent)
             live = State.joined([survivors, new.points]).take(beside)
             ancestors = np.concatenate([ancestors[staying], np.where(new.parent < 0, -1, ancestors[staying][new.parent])])[beside]
+            numbers = np.concatenate([numbers[staying], fresh])[beside]
+            groups = None if new.drawn is None else new.drawn.region.groups(cube_of(model).of(live.position)[0])
             progress = record.progress(live)
             if settings.stop.reached(progress):
                 break
@@ -158,7 +228,11 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
         complete = False
     finally:
         loop.end_stage()
-    return record.run(live, ancestors, complete)
+    run = record.run(live, ancestors, complete)
+    if not complete:
+        return run
+    assert run.final is not None and run.final.log_weight is not None
+    return replace(run, measured=record.measured(model, first, run.final.log_weight))
 
 
 _NO_POINTS = State(position=np.empty((0, 0)), log_prior=np.empty(0), log_likelihood=np.empty(0))

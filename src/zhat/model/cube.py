@@ -1,0 +1,131 @@
+"""The unit cube of a prior: coordinates in which the prior is uniform, or nearly so.
+
+A parameter whose prior has a distribution function F and its inverse has the coordinate F(value): with the values of its parents
+given, as in the program of the prior, this is the transform of Rosenblatt (1952), and the prior of all such coordinates is
+uniform on the cube, whatever they depend on. Other parameters (a simplex, a correlation matrix) have as coordinates a logistic
+distribution function of their unconstrained coordinates. There the prior has a density q in the cube, which is known at every
+point:
+
+    log q = sum over these parameters of  log prior(u) - log |dc/du|.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpyro.distributions as dist
+from numpyro import handlers
+from numpyro.distributions.transforms import biject_to
+
+from zhat.model.space import Params, Space, sites_of
+
+
+@dataclass(frozen=True)
+class CubeMap:
+    """The maps between the unconstrained vector and the cube; `exact` names the parameters that have distribution functions."""
+
+    space: Space
+    exact: frozenset[str]
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether the prior is uniform in the cube."""
+        return len(self.exact) == len(self.space.sites)
+
+    def to_cube(self, u: Any, location: Any, scale: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
+        """The coordinates of a vector u in the cube, and log q there; `location` and `scale` are those of the logistic."""
+        free, middle, width = self.space.split(u), self.space.split(location), self.space.split(scale)
+
+        def site(name: str, fn: Any) -> tuple[Any, Any, Any]:
+            z = free[name]
+            transform = biject_to(fn.support)
+            value = transform(z)
+            if name in self.exact:
+                return value, _univariate(fn).cdf(value), 0.0
+            unit = (z - middle[name]) / width[name]
+            log_q = (
+                jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
+            )
+            return value, jax.nn.sigmoid(unit), log_q
+
+        _, parts, log_q = self._through(site, data, hyper)
+        return jnp.concatenate([jnp.ravel(parts[name]) for name in self.space.names]), log_q
+
+    def from_cube(self, c: Any, location: Any, scale: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
+        """The vector u at a point of the cube, and log q there."""
+        cube, middle, width = self.space.split(c), self.space.split(location), self.space.split(scale)
+
+        def site(name: str, fn: Any) -> tuple[Any, Any, Any]:
+            transform = biject_to(fn.support)
+            if name in self.exact:
+                value = _univariate(fn).icdf(cube[name])
+                return value, transform.inv(value), 0.0
+            unit = jnp.log(cube[name]) - jnp.log1p(-cube[name])
+            z = middle[name] + width[name] * unit
+            value = transform(z)
+            log_q = (
+                jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
+            )
+            return value, z, log_q
+
+        _, parts, log_q = self._through(site, data, hyper)
+        return jnp.concatenate([jnp.ravel(parts[name]) for name in self.space.names]), log_q
+
+    def _through(self, site: Callable[..., Any], data: Any, hyper: Any) -> tuple[Params, Params, Any]:
+        """Run the program of the prior with the value that `site` gives each parameter; what else it gives, by name."""
+        values: Params = {}
+        parts: Params = {}
+        log_q = [jnp.float64(0.0)]
+
+        def substitute(msg: dict[str, Any]) -> Any:
+            name = msg["name"]
+            if msg["type"] != "sample" or name not in self.space.names:
+                return None
+            values[name], parts[name], log_density = site(name, msg["fn"])
+            log_q.append(log_density)
+            return values[name]
+
+        sites_of(handlers.substitute(handlers.seed(self.space.program, 0), substitute_fn=substitute), data, hyper)
+        return values, parts, sum(log_q)
+
+
+def cube_map(space: Space, data: Any, hyper: Any) -> CubeMap:
+    """The cube of a space: which of its parameters have a distribution function and an inverse; nothing is compiled."""
+    exact: set[str] = set()
+
+    def shapes_only(key: Any, data: Any, hyper: Any) -> int:
+        for name, msg in sites_of(handlers.seed(space.program, key), data, hyper).items():
+            if name in space.names and _has_quantiles(msg["fn"], msg["value"]):
+                exact.add(name)
+        return 0
+
+    with jax.enable_x64(True):
+        jax.eval_shape(shapes_only, jax.random.key(0), data, hyper)
+    return CubeMap(space, frozenset(exact))
+
+
+def _log_slope(unit: Any, width: Any) -> Any:
+    """Log derivative of the logistic distribution function, summed over coordinates."""
+    return jnp.sum(jax.nn.log_sigmoid(unit) + jax.nn.log_sigmoid(-unit) - jnp.log(width))
+
+
+def _univariate(fn: Any) -> Any:
+    """The distribution of one number behind shapes, events and masks that are constant."""
+    while isinstance(fn, dist.Independent | dist.ExpandedDistribution):
+        fn = fn.base_dist
+    return fn
+
+
+def _has_quantiles(fn: Any, value: Any) -> bool:
+    base = _univariate(fn)
+    if base.event_shape != () or base.is_discrete:
+        return False
+    try:
+        one = jnp.shape(base.cdf(value)) == jnp.shape(value)
+        return bool(one and jnp.shape(base.icdf(base.cdf(value))) == jnp.shape(value))
+    except (NotImplementedError, ImportError, AttributeError, TypeError, ValueError):
+        return False

@@ -11,7 +11,7 @@ import pytest
 import zhat
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY
 from zhat.errors import BadInput, BadType
-from zhat.numerics.model_weights import difference_df, probabilities
+from zhat.numerics.combining.model_weights import difference_df, probabilities
 from zhat.results.estimate import Kind, Repeat, Status
 from zhat.results.records import Cost
 

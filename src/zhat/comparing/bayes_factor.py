@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from zhat.comparing.scales import JEFFREYS, Scale
 from zhat.formatting import with_error
-from zhat.numerics.uncertainty import interval as t_interval
+from zhat.numerics.combining.uncertainty import interval as t_interval
 
 LEVEL = 0.95
 

@@ -25,7 +25,7 @@ from zhat.comparing.sensitivity import Sensitivity, sensitivity
 from zhat.errors import BadInput
 from zhat.methods._base import Method
 from zhat.model.model import Model
-from zhat.numerics.uncertainty import combine_repeats
+from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Evidence, Kind
 from zhat.run.distribution.executors import opened
 from zhat.run.many_models import check_runs, run_models, seed_for

@@ -26,7 +26,7 @@ from zhat.comparing.comparable import check_evidences, check_prior
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY, Scale
 from zhat.errors import BadInput
 from zhat.formatting import decimals, shown_error, with_error
-from zhat.numerics.model_weights import difference_df, probabilities, simulated_probabilities
+from zhat.numerics.combining.model_weights import difference_df, probabilities, simulated_probabilities
 from zhat.results.estimate import Evidence, Kind
 
 if TYPE_CHECKING:

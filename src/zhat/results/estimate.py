@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zhat.formatting import decimals, shown_error, with_error
-from zhat.numerics.uncertainty import interval as symmetric_interval
+from zhat.numerics.combining.uncertainty import interval as symmetric_interval
 from zhat.results.codes import NOTE, known
 from zhat.results.records import Cost
 

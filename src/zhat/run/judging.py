@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from zhat.formatting import with_error
 from zhat.missed_mass.finding import Answer, Finding
-from zhat.numerics.agreement import Group, group_of_highest
+from zhat.numerics.combining.agreement import Group, group_of_highest
 from zhat.results.estimate import Diagnostic, Evidence, Status
 from zhat.results.records import Cost
 from zhat.run.families import Family

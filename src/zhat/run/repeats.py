@@ -20,7 +20,7 @@ from scipy.special import gammaincc
 from zhat.methods._base import Method
 from zhat.missed_mass.nan_check import NanFound, nan_near
 from zhat.model.model import Model
-from zhat.numerics.uncertainty import combine_repeats
+from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Estimate, Kind, Level, Status
 from zhat.results.records import Cost, Draws
 from zhat.run.model_check import preflight

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zhat.comparing.bayes_factor import LogBayesFactor
 from zhat.errors import BadInput
-from zhat.numerics.uncertainty import t_quantile
+from zhat.numerics.combining.uncertainty import t_quantile
 from zhat.numerics.visits import entries, hotelling, log_odds, mean_over_models, switching_se
 from zhat.results.estimate import Status
 from zhat.results.records import Array, Cost, Draws

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from zhat.numerics.uncertainty import t_cdf
+from zhat.numerics.combining.uncertainty import t_cdf
 from zhat.numerics.visits import disagreement
 from zhat.results.estimate import Status
 from zhat.spaces.jump_result import MIN_ENTRIES, Jump

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zhat.methods._base import check_count
-from zhat.numerics.model_weights import average_over_models
+from zhat.numerics.combining.model_weights import average_over_models
 from zhat.numerics.series import r_hat
 from zhat.results.estimate import Status
 from zhat.results.records import Array, Cost

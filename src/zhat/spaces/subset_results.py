@@ -14,7 +14,7 @@ import numpy as np
 
 from zhat.errors import BadInput
 from zhat.formatting import with_error
-from zhat.numerics.model_weights import average_over_models, probabilities
+from zhat.numerics.combining.model_weights import average_over_models, probabilities
 from zhat.results.estimate import Status
 from zhat.results.records import Array
 

@@ -28,7 +28,7 @@ from zhat.comparing.averaging import posterior_draws
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import check_count
 from zhat.model.model import Model
-from zhat.numerics.model_weights import probabilities
+from zhat.numerics.combining.model_weights import probabilities
 from zhat.results.estimate import Evidence, Status
 from zhat.results.records import Array
 from zhat.run.distribution.executors import opened

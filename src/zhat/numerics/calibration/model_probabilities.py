@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, log_expit
 
 from zhat.numerics._checks import FloatArray, finite_vector, same_length
-from zhat.numerics.uncertainty import normal_quantile
+from zhat.numerics.combining.uncertainty import normal_quantile
 
 FALSE_ALARM = 1e-4
 LEAST_GAIN = 0.5

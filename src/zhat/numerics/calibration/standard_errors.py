@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, chdtri, ndtri
 
-from zhat.numerics.uncertainty import normal_quantile, t_cdf, t_quantile
+from zhat.numerics.combining.uncertainty import normal_quantile, t_cdf, t_quantile
 
 _FALSE_ALARM = 1e-5
 _SILENT_BEYOND = 6.0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from zhat.numerics.agreement import group_of_highest, joint_errors, unconfirmed_part, weighted_mean
+from zhat.numerics.combining.agreement import group_of_highest, joint_errors, unconfirmed_part, weighted_mean
 
 
 def test_the_weighted_mean_and_its_standard_error():

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from zhat.numerics.model_weights import average_over_models, difference_df, probabilities, simulated_probabilities
+from zhat.numerics.combining.model_weights import average_over_models, difference_df, probabilities, simulated_probabilities
 
 
 def test_probabilities_by_hand():

@@ -7,6 +7,7 @@ import pytest
 from arviz_stats.base import array_stats
 from scipy import stats
 
+from zhat.numerics.combining.uncertainty import combine_repeats, interval, normal_quantile, t_cdf, t_quantile
 from zhat.numerics.series import (
     autocovariance,
     batch_count,
@@ -17,7 +18,6 @@ from zhat.numerics.series import (
     r_hat,
     spectral_se,
 )
-from zhat.numerics.uncertainty import combine_repeats, interval, normal_quantile, t_cdf, t_quantile
 
 INF = math.inf
 

@@ -1,0 +1,1 @@
+"""Combining estimates: repeats, families of methods, models."""

@@ -16,6 +16,7 @@ from zhat.comparing.comparison import Comparison
 from zhat.comparing.sensitivity import sensitivity
 from zhat.methods._base import Method
 from zhat.methods.annealed import AIS
+from zhat.methods.bridge import Bridge
 from zhat.methods.chib import Chib
 from zhat.methods.chib_jeliazkov import ChibJeliazkov
 from zhat.methods.harmonic import HarmonicMean
@@ -25,6 +26,7 @@ from zhat.methods.laplace_metropolis import LaplaceMetropolis
 from zhat.methods.nested import NestedSampling
 from zhat.methods.power_posterior import PowerPosterior
 from zhat.methods.prior_mean import PriorMean
+from zhat.methods.reciprocal import Reciprocal
 from zhat.methods.smc import SMC
 from zhat.methods.stepping_stone import SteppingStone
 from zhat.model.model import Conditional, Model
@@ -45,6 +47,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AIS",
     "SMC",
+    "Bridge",
     "Budget",
     "Chib",
     "ChibJeliazkov",
@@ -63,6 +66,7 @@ __all__ = [
     "NestedSampling",
     "PowerPosterior",
     "PriorMean",
+    "Reciprocal",
     "Sandwich",
     "Status",
     "SteppingStone",

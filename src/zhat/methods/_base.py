@@ -58,6 +58,8 @@ class Method(ABC):
         When to use it, for the tables.
     look : Look
         Which check for missed mass its runs make, or why none.
+    reads_draws : bool
+        Whether it uses posterior draws that the caller brings (`zhat.evidence(model, draws=...)`) instead of its own.
     """
 
     name: ClassVar[str]
@@ -65,6 +67,7 @@ class Method(ABC):
     cites: ClassVar[tuple[str, ...]]
     when: ClassVar[str]
     look: ClassVar[Look]
+    reads_draws: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:

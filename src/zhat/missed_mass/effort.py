@@ -112,8 +112,11 @@ class Effort:
     moves_at_once: int = 2
     moves_at_most: int = 20
     islands: int = 4
-    # Particles from which the posterior chains of Chib & Jeliazkov start, where the above would be fewer.
+    # Particles from which posterior chains start, where the above would be fewer.
     chain_starts: int = 1000
+    # Last particles of a population from which searches start, beside draws that somebody else made: a mode with a tenth of the
+    # posterior is among them in 97 of 100 populations.
+    particles_searched: int = 32
 
     # -- families of models ------------------------------------------------------------------------------------------------
     # Best models of a family that are searched again from prior draws, and starts in all: one compiled batch.

@@ -97,7 +97,7 @@ class Bridge(Method):
         effort, loop = self.look.effort, bench.loop
         outliers = None if bench.given is not None else Outliers(model, effort)
         n_starts = max(effort.chain_starts, effort.population_size(model))
-        settings = ChainSettings(self.n_chains, self.n_warmup, self.n_draws, self.kernel, n_starts)
+        settings = ChainSettings(self.n_chains, self.n_warmup, self.n_draws, self.kernel, n_starts, short_every=4)
         observer = None if outliers is None else outliers.watch
         chains = bench.chains_from_both_sides(key.child("chains"), settings, effort.search_starts(model), observer)
         record = with_parameters(model, chains.draws)
@@ -134,7 +134,7 @@ class Bridge(Method):
         if not estimate.log_evidence_se or not self.mode_check:
             return estimate
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-        finding = look_beside_chains(model, answer, chains.draws, outliers, bench, effort, key.child("mode"))
+        finding = look_beside_chains(model, answer, chains, outliers, bench, effort, key.child("mode"))
         return after_look(estimate, finding)
 
     def _one_way(self, model: Model, fit: Draws, use: Draws, key: Key, bench: Workbench) -> OneWay | None:

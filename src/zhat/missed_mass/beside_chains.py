@@ -1,65 +1,100 @@
-"""The mode check of an answer from posterior chains, whoever made these.
+"""The check for missed mass of an answer from posterior chains, whoever made these.
 
 Chains of this library start from a tempered population, whose outlying points were kept on the way (`outliers`). Draws that somebody
-else made come alone. Then a population is tempered here, from the prior, beside them: its outlying points and some of its last
-particles are points from which the search for modes starts too. A mode that the chains never visited shows as importance weight
-that the answer lacks, or as a mode with a share of the posterior and no draw.
+else made come alone; then a population is tempered here, from the prior, beside them. Two comparisons follow.
 
-*What it cannot see*: a mode that no search, no particle and no prior draw comes near.
+* *The mode check*: searches for modes start from the draws, from prior draws, from the outlying points and, beside given draws,
+  from some of the last particles. A mode that the chains never visited shows as importance weight that the answer lacks, or as a mode
+  with a share of the posterior and no draw.
+* *Coverage*: the share of the population's weight at points where a density fitted to the draws is far too small, against the same
+  share of the draws. It shows mass that has no mode of its own, such as a broad slab around the spike in which all chains are.
+
+*What it cannot see*: mass that no search, no particle and no prior draw comes near.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from zhat.errors import BadInput
+from zhat.missed_mass.coverage_check import huge_share
 from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.extra_populations import run_population
-from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.finding import Answer, Coverage, Finding
 from zhat.missed_mass.mode_check import mode_check
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
-from zhat.results.records import Draws
-from zhat.sampling.backend.loop import Loop
+from zhat.results.records import Array, Draws
+from zhat.sampling.chains.posterior import Chains
+from zhat.sampling.chains.transitions import moments
+from zhat.sampling.importance.proposals import StudentT
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 
 
 def look_beside_chains(
-    model: Model, answer: Answer, draws: Draws, watched: Outliers | None, bench: Workbench, effort: Effort, key: Key
+    model: Model, answer: Answer, chains: Chains, watched: Outliers | None, bench: Workbench, effort: Effort, key: Key
 ) -> Finding:
-    """Compare an answer from chains with importance sampling at the modes; `watched` has the outliers of the run they started from."""
-    loop = bench.loop
-    if watched is not None:
-        outliers = watched.draws
-    else:
-        outliers = None if model.is_black_box else _of_a_population(model, effort, key.child("population"), loop)
-    witnesses = Sampled(draws, outliers, bench.prior(), equal_weight=True)
-    return mode_check(model, answer, witnesses, effort, key, loop)
+    """Compare an answer from chains with the modes and with a population from the prior.
+
+    `watched` has the outlying points of the run from which the chains started; without it a population is run.
+    """
+    population, starts = chains.started_from, None if watched is None else watched.draws
+    if watched is None and not model.is_black_box:
+        outliers = Outliers(model, effort)
+        population = run_population(model, outliers, effort, key.child("population"), bench.loop).final
+        starts = _joined(outliers.draws, _some(population, effort, key.child("particles")))
+    witnesses = Sampled(chains.draws, starts, bench.prior(), equal_weight=True)
+    finding = mode_check(model, answer, witnesses, effort, key, bench.loop)
+    if population is None or population.log_weight is None:
+        return finding
+    margin = max(effort.sharp_margin, effort.harmless_errors * answer.se)
+    return replace(finding, effort=replace(effort, margin=margin), coverage=_coverage(chains.draws, population, answer, effort))
 
 
-def _of_a_population(model: Model, effort: Effort, key: Key, loop: Loop) -> Draws | None:
-    """Outlying points and some last particles of a tempered population from the prior."""
-    outliers = Outliers(model, effort)
-    final = run_population(model, outliers, effort, key, loop).final
-    parts = [] if outliers.draws is None else [outliers.draws]
-    if final is not None and final.log_weight is not None:
-        uniform = float(key.child("particles").generator().random())
-        chosen = systematic(final.log_weight, uniform, effort.particles_searched)
-        parts.append(_rows(final, np.unique(chosen)))
-    if not parts:
+def _coverage(draws: Draws, population: Draws, answer: Answer, effort: Effort) -> Coverage | None:
+    nu = effort.heavy_tails
+    mean, covariance = moments(draws.position)
+    try:
+        density = StudentT(mean, covariance * (nu - 2.0) / nu, nu)
+    except BadInput:  # the covariance of the draws is singular: R-hat or the number of draws has flagged them
         return None
-    position, log_prior, log_likelihood = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("position", "log_prior", "log_likelihood")
+
+    def log_ratio(points: Draws) -> Array:
+        with np.errstate(invalid="ignore"):
+            ratio = points.log_prior + points.log_likelihood - density.log_density(points.position) - answer.log_evidence
+        return np.where(np.isnan(ratio), -np.inf, ratio)
+
+    assert population.log_weight is not None
+    return Coverage(
+        population=huge_share(population.log_weight, log_ratio(population), effort.huge),
+        draws=huge_share(np.zeros(len(draws.position)), log_ratio(draws), effort.huge),
     )
-    return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=len(position))
 
 
-def _rows(draws: Draws, rows: np.ndarray) -> Draws:
+def _some(population: Draws | None, effort: Effort, key: Key) -> Draws | None:
+    """Some of the last particles, in proportion to their weights."""
+    if population is None or population.log_weight is None:
+        return None
+    uniform = float(key.generator().random())
+    rows = np.unique(systematic(population.log_weight, uniform, effort.particles_searched))
     return Draws(
-        position=draws.position[rows],
-        log_prior=draws.log_prior[rows],
-        log_likelihood=draws.log_likelihood[rows],
+        position=population.position[rows],
+        log_prior=population.log_prior[rows],
+        log_likelihood=population.log_likelihood[rows],
         n_drawn=len(rows),
     )
+
+
+def _joined(*parts: Draws | None) -> Draws | None:
+    some = [part for part in parts if part is not None]
+    if not some:
+        return None
+    position, log_prior, log_likelihood = (
+        np.concatenate([getattr(part, name) for part in some]) for name in ("position", "log_prior", "log_likelihood")
+    )
+    return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=len(position))

@@ -44,6 +44,11 @@ class Effort:
     huge: float = 100.0
     # A population of a few hundred independent particles knows a share of 1 % to about half that: no verdict below this.
     margin: float = 0.03
+    # The same for an answer from chains, where the population is compared with the draws themselves: eight particles of two thousand.
+    # (S1-d5: a slab with 1 % of the posterior around the spike in which all chains are.)
+    sharp_margin: float = 0.004
+    # Tails of the density that is fitted to such draws.
+    heavy_tails: float = 5.0
     # Dimensions up to which Laplace's method affords this check: a population takes a second or two there.
     coverage_up_to: int = 30
 

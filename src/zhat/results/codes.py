@@ -80,8 +80,8 @@ TABLE: tuple[Code, ...] = (
     # -- missed mass
     Code(
         "missed-mode",
-        "Importance, Laplace",
-        "coverage check: a tempered population from the prior has weight where the proposal hardly reaches",
+        "Importance, Laplace, bridge, reciprocal",
+        "coverage check: a tempered population from the prior has weight where the proposal or the draws hardly reach",
         "`zhat.SMC()`",
     ),
     Code(

@@ -27,8 +27,8 @@ def missed_mass_status(finding: Finding) -> Status:
         status = status.and_(
             Status.suspect(
                 "missed-mode",
-                f"{finding.coverage.population:.0%} of a tempered population from the prior lie where the proposal hardly reaches "
-                f"({finding.coverage.draws:.0%} of its own draws do): the proposal has missed a mode; use zhat.SMC().",
+                f"{finding.coverage.population:.1%} of a tempered population from the prior lie where the answer's own density hardly "
+                f"reaches ({finding.coverage.draws:.1%} of its own draws do): part of the posterior was missed; use zhat.SMC().",
             )
         )
     if finding.modes_exceed and finding.at_modes is not None:

@@ -125,7 +125,9 @@ class FittedMixture:
     def __post_init__(self) -> None:
         """Check the tail."""
         if not self.degrees_of_freedom > 2:
-            raise BadInput(f"FittedMixture(degrees_of_freedom={self.degrees_of_freedom}): give more than 2, to have a covariance.")
+            raise BadInput(
+                f"FittedMixture(degrees_of_freedom={self.degrees_of_freedom}): give more than 2, to have a covariance."
+            )
 
     def fitted(self, position: Array, rng: np.random.Generator) -> Bridging:
         """See `BridgingFamily`."""

@@ -8,7 +8,7 @@ compiled call at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from zhat.sampling.tuning import fit_tuning
 from zhat.seeding import Key
 
 AT_ONCE = 25
+# The factor of shorter steps: a chain that enters a region narrower than the rest by about this factor leaves it again. (E15n, the
+# non-centred eight schools: with one batch in four of these, chains disagree in 1 of 40 runs instead of 6, for a seventh more
+# gradients.)
+SHORT = 0.25
 # Particles of the tempered run from which the chains start.
 N_STARTS = 1000
 
@@ -44,13 +48,15 @@ class Chains:
     r_hat: float
     ess: float
     acceptance: float
+    started_from: Draws | None = None  # the last particles of the tempered run, weighted
 
 
 @dataclass(frozen=True)
 class ChainSettings:
     """`n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away; started from `n_starts` particles.
 
-    Where `modes` are given, every second chain starts at one of them.
+    Where `modes` are given, every second chain starts at one of them. A batch of moves in every `short_every` has steps that are
+    shorter by the factor `SHORT` (0: none).
     """
 
     n_chains: int = 8
@@ -59,6 +65,7 @@ class ChainSettings:
     kernel: Kernel | None = None
     n_starts: int = N_STARTS
     modes: tuple[Mode, ...] = ()
+    short_every: int = 0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -91,11 +98,13 @@ def run_chains(
     n_left = n_draws
     for k in range(-(-n_warmup // AT_ONCE) + -(-n_draws // AT_ONCE)):
         warming = k < -(-n_warmup // AT_ONCE)
-        part = sweep(model, moving.scaled(scale), state, AT_ONCE, rng, loop)
+        short = settings.short_every > 0 and k % settings.short_every == settings.short_every - 1
+        part = sweep(model, moving.scaled(SHORT * scale if short else scale), state, AT_ONCE, rng, loop)
         loop.tick(f"{'warm-up' if warming else 'chains'}  acceptance {part.acceptance.mean:.2f}")
         state = part.last
-        if warming:
+        if warming and not short:
             scale = kernel.next_scale(scale, part.acceptance.for_scale(scale))
+        if warming:
             continue
         kept.append(part.first(n_left))
         n_left -= AT_ONCE
@@ -108,7 +117,7 @@ def run_chains(
         n_drawn=n_chains * n_draws,
         chain=np.repeat(np.arange(n_chains), n_draws),
     )
-    return chains_of(draws, float(np.mean([part.acceptance.mean for part in kept])))
+    return replace(chains_of(draws, float(np.mean([part.acceptance.mean for part in kept]))), started_from=final)
 
 
 def chains_of(draws: Draws, acceptance: float) -> Chains:
@@ -119,9 +128,7 @@ def chains_of(draws: Draws, acceptance: float) -> Chains:
     return Chains(draws, max(r_hat(x) for x in series), min(effective_sample_size(x) for x in series), acceptance)
 
 
-def _every_second_at_a_mode(
-    model: Model, state: State, modes: tuple[Mode, ...], rng: np.random.Generator, loop: Loop
-) -> State:
+def _every_second_at_a_mode(model: Model, state: State, modes: tuple[Mode, ...], rng: np.random.Generator, loop: Loop) -> State:
     """The state with chains 1, 3, ... at draws of a normal at a mode, or at the mode itself where that draw is impossible."""
     rows = np.arange(1, len(state.position), 2)
     masses = np.array([mode.log_mass for mode in modes])

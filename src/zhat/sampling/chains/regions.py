@@ -1,7 +1,9 @@
 """Densities with light tails for reciprocal importance sampling, fitted to draws and fixed thereafter.
 
 * `TruncatedNormal` (Geweke 1999): a normal with the draws' mean and covariance, cut off at the ellipsoid that holds the share `p` of
-  it. If the posterior is normal, the weight is constant inside, and its relative variance is 1/p - 1.
+  it. If the posterior is normal, the weight is constant inside, and its relative variance is 1/p - 1. If it is skewed, the weight
+  grows toward one side of the ellipsoid: then a smaller one is better. By default the largest of three is taken whose weights, at
+  the draws that it is fitted to, have a light tail.
 * `Ellipsoid` (THAMES, Metodiev et al. 2024): uniform on the ellipsoid of radius sqrt(d + 1).
 * `Tight` (Gelfand & Dey 1994): a normal with the draws' covariance times `scale`; the variance of the weights is infinite from two
   on, and grows like a power of the dimension.
@@ -19,6 +21,7 @@ import numpy as np
 from scipy.special import chdtri, gammaln
 
 from zhat.errors import BadInput
+from zhat.numerics.weights import pareto_k
 from zhat.results.records import Array
 from zhat.sampling.chains.transitions import moments
 from zhat.sampling.importance.proposals import Gaussian
@@ -35,8 +38,8 @@ class Region(Protocol):
 class RegionFamily(Protocol):
     """A family of such densities, before it is fitted to draws."""
 
-    def fitted(self, position: Array) -> tuple[Region, ...]:
-        """Members fitted to these draws: the first for the answer, the others to compare it with."""
+    def fitted(self, position: Array, log_posterior: Array) -> tuple[Region, ...]:
+        """Members fitted to these draws with their densities (up to Z): the first for the answer, the others to compare it with."""
         ...
 
 
@@ -73,30 +76,49 @@ class _Uniform:
         return np.asarray(np.where(inside, -log_volume, -np.inf))
 
 
+# Shares of a normal, largest first, and the tail index of the weights above which the next one is tried: well below the limit of
+# 0.5 on the draws that are averaged, because k is uncertain by about 0.1.
+SHARES = (0.9, 0.7, 0.5, 0.3)
+LIGHT_TAIL = 0.3
+
+
 @dataclass(frozen=True)
 class TruncatedNormal:
-    """A normal with the draws' mean and covariance, cut off at the ellipsoid that holds the share `p` of it."""
+    """A normal with the draws' mean and covariance, cut off at the ellipsoid that holds the share `p` of it.
 
-    p: float = 0.9
+    Without `p` the largest of 0.9, 0.7, 0.5 and 0.3 whose weights have a light tail at the draws that it is fitted to.
+    """
+
+    p: float | None = None
 
     def __post_init__(self) -> None:
         """Check the share."""
-        if not 0.0 < self.p < 1.0:
-            raise BadInput(f"TruncatedNormal(p={self.p}): the share of the normal that is kept is between 0 and 1; 0.9 is the default.")
+        if self.p is not None and not 0.0 < self.p < 1.0:
+            raise BadInput(
+                f"TruncatedNormal(p={self.p}): the share of the normal that is kept is between 0 and 1, for example 0.9."
+            )
 
-    def fitted(self, position: Array) -> tuple[Region, ...]:
+    def fitted(self, position: Array, log_posterior: Array) -> tuple[Region, ...]:
         """See `RegionFamily`; the others hold five sixths and five ninths of the share."""
         mean, covariance = moments(position)
         d = len(mean)
-        shares = (self.p, self.p * 5.0 / 6.0, self.p * 5.0 / 9.0)
-        return tuple(_Cut(mean, covariance, float(chdtri(d, 1.0 - share)), share) for share in shares)
+
+        def cut(share: float) -> _Cut:
+            return _Cut(mean, covariance, float(chdtri(d, 1.0 - share)), share)
+
+        chosen = SHARES[-1] if self.p is None else self.p
+        for share in SHARES if self.p is None else ():
+            if pareto_k(cut(share).log_density(position) - log_posterior) < LIGHT_TAIL:
+                chosen = share
+                break
+        return tuple(cut(share) for share in (chosen, chosen * 5.0 / 6.0, chosen * 5.0 / 9.0))
 
 
 @dataclass(frozen=True)
 class Ellipsoid:
     """Uniform on the ellipsoid with the draws' centre and shape and the radius sqrt(d + 1) (THAMES)."""
 
-    def fitted(self, position: Array) -> tuple[Region, ...]:
+    def fitted(self, position: Array, log_posterior: Array) -> tuple[Region, ...]:
         """See `RegionFamily`; the others have nine and eight tenths of the radius's square."""
         mean, covariance = moments(position)
         squared = len(mean) + 1.0
@@ -117,7 +139,7 @@ class Tight:
                 "may be infinite; give a factor of the covariance between 0 and 1."
             )
 
-    def fitted(self, position: Array) -> tuple[Region, ...]:
+    def fitted(self, position: Array, log_posterior: Array) -> tuple[Region, ...]:
         """See `RegionFamily`; the others have nine and eight tenths of the scale."""
         mean, covariance = moments(position)
         return tuple(Gaussian(mean, share * self.scale * covariance) for share in (1.0, 0.9, 0.8))

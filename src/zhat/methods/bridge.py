@@ -94,7 +94,7 @@ class Bridge(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        effort, loop = self.look.effort, bench.loop
+        effort = self.look.effort
         outliers = None if bench.given is not None else Outliers(model, effort)
         n_starts = max(effort.chain_starts, effort.population_size(model))
         settings = ChainSettings(self.n_chains, self.n_warmup, self.n_draws, self.kernel, n_starts, short_every=4)
@@ -140,9 +140,7 @@ class Bridge(Method):
     def _one_way(self, model: Model, fit: Draws, use: Draws, key: Key, bench: Workbench) -> OneWay | None:
         """The bridge from a density fitted on one half to the draws of the other; None where they do not overlap at all."""
         rng = key.generator()
-        density: Bridging = (
-            self.proposal.fitted(fit.position, rng) if hasattr(self.proposal, "fitted") else Plain(self.proposal)  # type: ignore[union-attr]
-        )
+        density: Bridging = self.proposal.fitted(fit.position, rng) if hasattr(self.proposal, "fitted") else Plain(self.proposal)
 
         def target(position: np.ndarray) -> np.ndarray:
             bench.loop.tick(f"{len(position):,} points")

@@ -127,26 +127,26 @@ def one_way(posterior: ArrayLike, proposal: ArrayLike) -> OneWay:
     l2 = log_weight_vector(proposal, "proposal")
     share = l1.size / (l1.size + l2.size)
     root = bridge_root(l1.ravel(), l2, share)
-    ess = min(effective_sample_size(np.exp(_log_right(l1 - root, share))), float(l1.size))
+    ess = min(_ess(_log_right(l1 - root, share)), float(l1.size))
     share = ess / (ess + l2.size)
     root = bridge_root(l1.ravel(), l2, share)
     other = bridge_root(l1.ravel(), l2, share, start=float(np.max(l1)))
     log_left, log_right = _log_left(l2 - root, share), _log_right(l1 - root, share)
-    ess = effective_sample_size(np.exp(log_right))
+    ess = _ess(log_right)
     sides = [Weights.of(log_left), Weights.of(log_right.ravel())]
-    left, right = bridge_variances(np.exp(log_left), np.exp(log_right), ess)
+    left, right = bridge_variances(log_left, log_right, ess)
     known = l2[np.isfinite(l2)]
-    overlap = math.exp(log_mean_exp(log_right))
+    log_overlap = log_mean_exp(log_right)
     return OneWay(
         log_ratio=root,
         log_ratio_from_above=other,
-        overlap=overlap,
+        overlap=math.exp(log_overlap),
         left=left,
         right=right,
         ess=ess,
         weight_ess=min(side.ess for side in sides),
         pareto_k=max(float(side.pareto_k) for side in sides),
-        largest=1.0 / (min(share, 1.0 - share) * overlap),
+        largest=math.exp(min(-log_overlap - math.log(min(share, 1.0 - share)), 700.0)),
         divergence=float(l1.mean() - known.mean()),
         divergence_se=math.hypot(_se_of_mean(l1), float(known.std()) / math.sqrt(len(known))),
         n_zero=len(l2) - len(known),
@@ -182,11 +182,12 @@ def bridge_root(posterior: ArrayLike, proposal: ArrayLike, share: float, start: 
     return _bisected(l1, l2, share) + shift
 
 
-def bridge_variances(left: ArrayLike, right: ArrayLike, ess: float) -> tuple[float, float]:
-    """Relative variances of the mean over the proposal's terms and of the mean over the posterior's."""
-    a, b = np.asarray(left, np.float64).ravel(), np.asarray(right, np.float64).ravel()
-    overlap = 0.5 * (a.mean() + b.mean())
-    return float(a.var(ddof=1) / (a.size * overlap**2)), float(b.var(ddof=1) / (ess * overlap**2))
+def bridge_variances(log_left: ArrayLike, log_right: ArrayLike, ess: float) -> tuple[float, float]:
+    """Relative variances of the mean over the proposal's terms and of the mean over the posterior's, from their logs."""
+    a, b = (log_weight_vector(np.ravel(np.asarray(logs, np.float64)), "terms") for logs in (log_left, log_right))
+    # In units of the mean: an overlap of e^-1000 has a relative variance all the same.
+    left, right = np.exp(a - log_mean_exp(a)), np.exp(b - log_mean_exp(b))
+    return float(left.var(ddof=1) / left.size), float(right.var(ddof=1) / ess)
 
 
 def _score(l1: FloatArray, l2: FloatArray, share: float, c: float) -> float:
@@ -220,6 +221,10 @@ def _bisected(l1: FloatArray, l2: FloatArray, share: float) -> float:
             break
         low, high = (middle, high) if _score(l1, l2, share, middle) > 0.0 else (low, middle)
     return 0.5 * (low + high)
+
+
+def _ess(log_terms: FloatArray) -> float:
+    return effective_sample_size(np.exp(log_terms - log_terms.max()))
 
 
 def _se_of_mean(chains: FloatArray) -> float:

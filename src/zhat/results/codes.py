@@ -239,6 +239,25 @@ TABLE: tuple[Code, ...] = (
         "given draws, bridge",
         "the draws do not look like draws of this model's posterior",
         "give the draws of this model, with these data and priors",
+        (SUSPECT, FAILED),
+    ),
+    Code(
+        "constant-differs",
+        "given draws",
+        "a log density stored with the draws is the model's plus a constant: one of the two lacks it",
+        "compare the two at one point, `model.evaluate(...)`",
+    ),
+    Code(
+        "divergences",
+        "given draws",
+        "more than one transition in two hundred of the sampler that made the draws diverged",
+        "smaller steps, another parameterisation, or `zhat.SMC()`",
+    ),
+    Code(
+        "repeated-draws",
+        "given draws",
+        "more than a tenth of the draws are copies of others: a resampled set",
+        "the draws as the sampler made them",
     ),
     Code(
         "points-disagree",

@@ -4,6 +4,7 @@
     evidence(model, SMC(n_particles=4000), seed=1, repeats=4)
 
     evidence(model, repeats=20, workers=4)                   # the same digits, sooner
+    evidence(model, draws=fit)                               # from posterior draws that you already have: from_draws.py
 
 Needs are checked before any work. Everything that methods would otherwise repeat is added here and in `repeats.py`: seeds, cost,
 versions, repeats and their combination, stopping by budget or Ctrl-C. Which methods run by default is decided in `auto.py`.
@@ -21,10 +22,12 @@ from functools import cache, reduce
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import jax
 import numpy as np
 
 from zhat.errors import BadType, EvidenceFailed, UnsupportedModel
 from zhat.methods._base import Method, check_count, method_named, registry
+from zhat.methods.bridge import Bridge
 from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Evidence, Level, Repeat
 from zhat.results.records import Cost
@@ -32,9 +35,11 @@ from zhat.run.auto import by_default
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.distribution.travel import Task
+from zhat.run.from_draws import by_draws, check_method, given_draws, model_of
 from zhat.run.repeats import Runs, some_runs, together
 from zhat.run.whose_model import not_a_model
 from zhat.sampling.backend.loop import Budget
+from zhat.sampling.chains.given import Given
 from zhat.seeding import check_seed
 
 
@@ -42,6 +47,7 @@ def evidence(
     model: Model,
     method: Method | str | None = None,
     *,
+    draws: Any = None,
     seed: int | None = None,
     repeats: int = 1,
     progress: bool | None = None,
@@ -55,8 +61,14 @@ def evidence(
     Parameters
     ----------
     model : Model
+        Or NumPyro's MCMC object after its run, which holds model, data and draws.
     method : Method, name of one, or None
         None runs `Importance`, and where its own checks flag the answer, `SMC`; the result states which and why.
+        With `draws` it runs `Bridge`, and where that refuses, `Importance` from a density fitted to the draws.
+    draws : optional
+        Posterior draws of this model: a dict of arrays (chains, draws, ...) by parameter, an ArviZ DataTree or InferenceData,
+        NumPyro's MCMC object, an emcee sampler, an Evidence, or the path of a NetCDF, Zarr, .npz or Stan CSV file. They are checked
+        against the model, and nothing is sampled again for the estimate.
     seed : int, optional
         The same seed gives the same digits; without one, a seed is drawn and stored in the result.
     repeats : int
@@ -74,7 +86,10 @@ def evidence(
     """
     seed = check_seed(seed)
     spread = executor is not None or workers is not None
-    way = plan(model, method, seed, repeats, progress, budget, spread)
+    if draws is None and (own := model_of(model)) is not None:
+        model, draws = own, model
+    given = None if draws is None else _given(model, draws)
+    way = plan(model, method, seed, repeats, progress, budget, spread, given)
     with opened(executor, workers) as where:
         result = carry_out([way], where, progress)[0]
     if strict and result.status.level is Level.FAILED:
@@ -108,25 +123,50 @@ def read(result: Evidence, method: Method | str) -> Evidence:
 
 
 def plan(
-    model: Model, method: Method | str | None, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
+    model: Model,
+    method: Method | str | None,
+    seed: int,
+    repeats: int,
+    progress: bool | None,
+    budget: Budget | None,
+    spread: bool,
+    given: Given | None = None,
 ) -> Plan[Evidence]:
     """The plan of one evidence, its arguments checked; with `spread` every run is a task of its own."""
     _check_arguments(model, repeats, budget)
-    if method is None:
-        return by_default(lambda chosen, left: _run(model, chosen, seed, repeats, progress, left, spread), budget)
     chosen = method_named(method) if isinstance(method, str) else method
-    _check_needs(model, chosen)
+    if chosen is not None:
+        _check_needs(model, chosen)
+    if given is not None:
+        check_method(chosen or Bridge(), repeats)
+        return by_draws(lambda m, draws: _run(model, m, seed, 1, progress, budget, spread, draws), given, chosen)
+    if chosen is None:
+        return by_default(lambda m, left: _run(model, m, seed, repeats, progress, left, spread), budget)
     return _run(model, chosen, seed, repeats, progress, budget, spread)
 
 
+def _given(model: Any, draws: Any) -> Given:
+    if not isinstance(model, Model):
+        raise BadType(not_a_model(model, "evidence"))
+    with jax.enable_x64(True):
+        return given_draws(model, draws)
+
+
 def _run(
-    model: Model, method: Method, seed: int, repeats: int, progress: bool | None, budget: Budget | None, spread: bool
+    model: Model,
+    method: Method,
+    seed: int,
+    repeats: int,
+    progress: bool | None,
+    budget: Budget | None,
+    spread: bool,
+    given: Given | None = None,
 ) -> Plan[Evidence]:
     # Runs that share a budget run one after the other: which of them spends it first would depend on the workers.
     apart = spread and (budget is None or (math.isinf(budget.likelihoods) and math.isinf(budget.seconds)))
     groups = [(i,) for i in range(repeats)] if apart else [tuple(range(repeats))]
     progress = False if spread else progress
-    parts = yield [Task(some_runs, model, (method, seed, numbers, progress, budget)) for numbers in groups]
+    parts = yield [Task(some_runs, model, (method, seed, numbers, progress, budget, given)) for numbers in groups]
     runs: Runs = reduce(operator.add, parts)
     combined = together(runs)
     return Evidence(

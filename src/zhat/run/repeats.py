@@ -21,9 +21,11 @@ from zhat.model.model import Model
 from zhat.numerics.uncertainty import combine_repeats
 from zhat.results.estimate import Estimate, Kind, Level, Status
 from zhat.results.records import Cost, Draws
+from zhat.run.from_draws import judged
 from zhat.run.model_check import preflight
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped
+from zhat.sampling.chains.given import Given
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 
@@ -55,9 +57,18 @@ class Runs:
 
 
 def some_runs(
-    model: Model, method: Method, seed: int, numbers: Sequence[int], progress: bool | None, budget: Budget | None
+    model: Model,
+    method: Method,
+    seed: int,
+    numbers: Sequence[int],
+    progress: bool | None,
+    budget: Budget | None,
+    given: Given | None = None,
 ) -> Runs:
-    """The runs of these numbers, one after the other, within one budget; the first that fails is the last."""
+    """The runs of these numbers, one after the other, within one budget; the first that fails is the last.
+
+    With `given` posterior draws the method uses these, if they are the model's.
+    """
     name = model.name if len(model.name) <= LONGEST_NAME else model.name[: LONGEST_NAME - 1] + "…"
     loop = Loop(budget, progress, f"{name}  {method.name}")
     estimates: list[Estimate] = []
@@ -67,7 +78,10 @@ def some_runs(
             bench = Workbench(model, key, loop)
             try:
                 status = preflight(model, bench.prior(), loop) if i == 0 else Status.ok()
-                estimate = method.run(model, bench, key)
+                if given is None:
+                    estimate = method.run(model, bench, key)
+                else:
+                    estimate = _from(given, model, method, bench, key)
                 status = status.and_(_edge_status(model, estimate))
             except Stopped as stop:
                 status, estimate = Status.failed(stop.code, f"no evidence yet: {stop}."), Estimate(np.nan, None)
@@ -78,6 +92,15 @@ def some_runs(
                 break
         cost = loop.cost(clock.seconds)
     return Runs(tuple(estimates), cost, loop.n_nan)
+
+
+def _from(given: Given, model: Model, method: Method, bench: Workbench, key: Key) -> Estimate:
+    """The method on given draws; nothing is estimated from draws that are not the model's."""
+    draws = judged(model, given, bench)
+    if draws.status.level is Level.FAILED:
+        return Estimate(np.nan, None, draws.status, diagnostics=draws.diagnostics, record=draws.chains.draws)
+    bench.given = draws.chains
+    return method.run(model, bench, key).doubted(draws.status, draws.diagnostics)
 
 
 def together(runs: Runs) -> Estimate:

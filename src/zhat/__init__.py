@@ -33,10 +33,10 @@ from zhat.model.model import Conditional, Model
 from zhat.results.estimate import Evidence, Level, Status
 from zhat.run.distribution.pool import LocalPool
 from zhat.run.estimate import evidence, read
+from zhat.run.from_draws import proposal_from_draws
 from zhat.run.many_models import evidences
 from zhat.run.sandwich import Sandwich, sandwich
 from zhat.sampling.backend.loop import Budget
-from zhat.sampling.importance.from_draws import proposal_from_draws
 from zhat.spaces.jump import Move, jump
 from zhat.spaces.subsets import Subsets
 

@@ -32,7 +32,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from zhat.errors import BadType
+from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
 from zhat.missed_mass.beside_chains import look_beside_chains
 from zhat.missed_mass.effort import SHARP
@@ -52,7 +52,7 @@ from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.from_chains import REMEDY, bridge_status, chains_status
-from zhat.verdicts.missed_mass import after_look
+from zhat.verdicts.missed_mass import NOT_LOOKED, after_look
 
 # Proposal draws of one way: as many as posterior draws, up to this. Beyond, the posterior's own draws limit the error.
 MOST_PROPOSALS = 10_000
@@ -131,11 +131,20 @@ class Bridge(Method):
             diagnostics=diagnostics,
             record=record,
         )
-        if not estimate.log_evidence_se or not self.mode_check:
+        if not self.mode_check:
+            return estimate.doubted(Status.ok(), NOT_LOOKED)
+        if not estimate.log_evidence_se:
             return estimate
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
         finding = look_beside_chains(model, answer, chains, outliers, bench, effort, key.child("mode"))
         return after_look(estimate, finding)
+
+    def read(self, record: object) -> Estimate:
+        """Refuse: the density that is bridged to needs evaluations of the model."""
+        raise BadInput(
+            "Bridge evaluates the model at draws of the fitted density, and a record has no model: "
+            "zhat.evidence(model, draws=result) does that without sampling again; zhat.read(result, zhat.Reciprocal()) needs no evaluations."
+        )
 
     def _one_way(self, model: Model, fit: Draws, use: Draws, key: Key, bench: Workbench) -> OneWay | None:
         """The bridge from a density fitted on one half to the draws of the other; None where they do not overlap at all."""

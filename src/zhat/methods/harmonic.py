@@ -75,6 +75,7 @@ class HarmonicMean(Method):
     cites: ClassVar[tuple[str, ...]] = ("newton1994", "robert2009", "friel2012")
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "to compare with old papers: its variance is infinite unless the prior is tighter than the data"
+    reads_draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -49,7 +49,7 @@ from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.from_chains import chains_status, reciprocal_status, regions_status
-from zhat.verdicts.missed_mass import after_look
+from zhat.verdicts.missed_mass import NOT_LOOKED, after_look
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,9 @@ class Reciprocal(Method):
         observer = None if outliers is None else outliers.watch
         chains = bench.chains_from_both_sides(key.child("chains"), settings, effort.search_starts(model), observer)
         estimate = self._estimate(chains, with_parameters(model, chains.draws))
-        if not estimate.log_evidence_se or not self.mode_check:
+        if not self.mode_check:
+            return estimate.doubted(Status.ok(), NOT_LOOKED)
+        if not estimate.log_evidence_se:
             return estimate
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
         finding = look_beside_chains(model, answer, chains, outliers, bench, effort, key.child("mode"))

@@ -252,6 +252,8 @@ class Evidence:
                 "  lower bound: Z is unbiased, so its logarithm falls short on average, by half the squared error; it exceeds "
                 "log Z by b nats with probability at most exp(-b)."
             )
+        if self.diagnostics.get("mode_check") == "not made":
+            lines.append("  not checked: nothing looked for parts of the posterior that the draws missed (mode_check=False).")
         lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
         return "\n".join(lines)
 

@@ -27,7 +27,8 @@ from zhat.run.distribution.plans import Plan
 from zhat.sampling.chains.belonging import belonging
 from zhat.sampling.chains.given import Given, evaluated, matched
 from zhat.sampling.chains.posterior import Chains
-from zhat.sampling.importance.proposals import fitted
+from zhat.sampling.importance.from_draws import proposal_from_draws as fit_proposal
+from zhat.sampling.importance.proposals import Proposal, fitted
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.given_draws import given_diagnostics, given_status
@@ -61,6 +62,29 @@ def model_of(source: Any) -> Model | None:
     return model_of(source)
 
 
+def proposal_from_draws(
+    model: Model, draws: Any, *, n_components: int = 1, degrees_of_freedom: float = 3.0, seed: int = 0
+) -> Proposal:
+    """A mixture of `n_components` t's fitted to posterior draws of a model, for `zhat.Importance(proposal=...)`.
+
+    Parameters
+    ----------
+    model : Model
+    draws
+        In any of the forms that `zhat.evidence(draws=...)` takes; names that are not parameters of the model are left out.
+    n_components : int
+        One is safest; more follow a curved posterior better, and a tail that they leave uncovered shows in Pareto k.
+    degrees_of_freedom : float
+        Of the t's: fewer have heavier tails.
+    seed : int
+        Of the fit, which starts at randomly chosen draws.
+    """
+    from zhat.adapters.draws import read_draws
+
+    values = draws if isinstance(draws, dict) else read_draws(draws, model).values
+    return fit_proposal(model, values, n_components=n_components, degrees_of_freedom=degrees_of_freedom, seed=seed)
+
+
 def judged(model: Model, given: Given, bench: Workbench) -> Judged:
     """Evaluate the draws, and see whether they are the model's."""
     chains = evaluated(model, given, bench.loop)
@@ -70,11 +94,11 @@ def judged(model: Model, given: Given, bench: Workbench) -> Judged:
 
 def check_method(method: Method, repeats: int) -> None:
     """Refuse a method that makes its own draws, and repeats, which would use the same draws each time."""
-    if not method.reads_draws:
+    if not method.reads_draws and not _can_be_shaped(method):
         able = ", ".join(name for name, cls in registry().items() if cls.reads_draws)
         raise BadInput(
-            f"{type(method).__name__} makes its own draws and does not use yours; with draws=... these do: {able}. To shape the "
-            "proposal of importance sampling, zhat.Importance(proposal=zhat.proposal_from_draws(model, draws))."
+            f"{type(method).__name__} makes its own draws and does not use yours; with draws=... these do: {able}, and importance, whose "
+            "proposal they shape."
         )
     if repeats > 1:
         raise BadInput(
@@ -85,6 +109,9 @@ def check_method(method: Method, repeats: int) -> None:
 
 def by_draws(run: Run, given: Given, method: Method | None) -> Plan[Evidence]:
     """The evidence by the method named, or by bridge sampling and, where that refuses, importance sampling shaped by the draws."""
+    if isinstance(method, Importance):
+        result = yield from run(replace(method, proposal=_shaped(given)), None)
+        return replace(result, settings={**result.settings, "draws": _described(given)})
     first = yield from run(method or Bridge(), given)
     first = replace(first, settings={**first.settings, "draws": _described(given)})
     ended = any(reason.code in ENDED for reason in first.status.reasons) or first.status.level is Level.FAILED
@@ -105,6 +132,10 @@ def by_draws(run: Run, given: Given, method: Method | None) -> Plan[Evidence]:
         settings={**kept.settings, "draws": _described(given)},
         cost=first.cost + second.cost,
     )
+
+
+def _can_be_shaped(method: Method) -> bool:
+    return isinstance(method, Importance) and method.proposal is None
 
 
 def _shaped(given: Given) -> Any:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from zhat.missed_mass.effort import EFFORT
-from zhat.missed_mass.finding import Finding
-from zhat.results.estimate import Estimate, Status
+from zhat.missed_mass.finding import Finding, Progress
+from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Array
+
+
+# For the diagnostics of an answer from chains whose check for missed mass was switched off.
+NOT_LOOKED: dict[str, Diagnostic] = {"mode_check": Progress.NOT_MADE.value}
 
 
 def missed_mass_status(finding: Finding) -> Status:

@@ -13,6 +13,7 @@ from zhat import errors, kernels, methods, plots, proposals, schedules, settings
 from zhat.comparing.averaging import average, predict
 from zhat.comparing.compare import compare
 from zhat.comparing.comparison import Comparison
+from zhat.comparing.savage_dickey import savage_dickey
 from zhat.comparing.sensitivity import sensitivity
 from zhat.methods._base import Method
 from zhat.methods.annealed import AIS
@@ -85,6 +86,7 @@ __all__ = [
     "proposals",
     "read",
     "sandwich",
+    "savage_dickey",
     "schedules",
     "sensitivity",
     "settings",

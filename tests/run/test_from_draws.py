@@ -127,8 +127,7 @@ def test_other_data_and_another_prior_are_told_apart():
     x, y = model.data
     other = model.with_data((x, np.asarray(y) + np.linspace(-1.0, 1.0, len(y))))
     assert estimate(draws(), model=other).status.reasons[0].code == "foreign-draws"
-    arrays, lp = fit()
-    result = estimate(tree(lp=lp), model=other)
+    result = estimate(tree(lp=fit()[1]), model=other)
     assert result.status.level is Level.FAILED and "from draw to draw" in result.status.reasons[0].sentence
 
 

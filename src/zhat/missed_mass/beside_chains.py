@@ -6,8 +6,8 @@ else made come alone; then a population is tempered here, from the prior, beside
 * *The mode check*: searches for modes start from the draws, from prior draws, from the outlying points and, beside given draws,
   from some of the last particles. A mode that the chains never visited shows as importance weight that the answer lacks, or as a mode
   with a share of the posterior and no draw.
-* *Coverage*: the share of the population's weight at points where a density fitted to the draws is far too small, against the same
-  share of the draws. It shows mass that has no mode of its own, such as a broad slab around the spike in which all chains are.
+* *Coverage*: the share of the population's weight at points where a density fitted to the draws is far smaller than at nearly all
+  draws, against the same share of the draws. It shows mass that has no mode of its own, such as a broad slab around the spike in which all chains are.
 
 *What it cannot see*: mass that no search, no particle and no prior draw comes near.
 """
@@ -70,9 +70,11 @@ def _coverage(draws: Draws, population: Draws, answer: Answer, effort: Effort) -
         return np.where(np.isnan(ratio), -np.inf, ratio)
 
     assert population.log_weight is not None
+    own, there = log_ratio(draws), log_ratio(population)
+    usual = float(np.quantile(own, effort.covered_quantile))
     return Coverage(
-        population=huge_share(population.log_weight, log_ratio(population), effort.huge),
-        draws=huge_share(np.zeros(len(draws.position)), log_ratio(draws), effort.huge),
+        population=huge_share(population.log_weight, there - usual, effort.huge),
+        draws=huge_share(np.zeros(len(own)), own - usual, effort.huge),
     )
 
 

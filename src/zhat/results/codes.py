@@ -242,6 +242,12 @@ TABLE: tuple[Code, ...] = (
         (SUSPECT, FAILED),
     ),
     Code(
+        "prior-depends",
+        "Savage-Dickey",
+        "the priors of the tested and of the other parameters depend on each other, so the density ratio is no Bayes factor",
+        "write the restricted model and compare: `zhat.compare({...})`",
+    ),
+    Code(
         "constant-differs",
         "given draws",
         "a log density stored with the draws is the model's plus a constant: one of the two lacks it",

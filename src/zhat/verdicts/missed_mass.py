@@ -9,7 +9,6 @@ from zhat.missed_mass.finding import Finding, Progress
 from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Array
 
-
 # For the diagnostics of an answer from chains whose check for missed mass was switched off.
 NOT_LOOKED: dict[str, Diagnostic] = {"mode_check": Progress.NOT_MADE.value}
 

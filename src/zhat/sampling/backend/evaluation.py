@@ -70,6 +70,15 @@ def _prior_of_parameters(backend: JaxBackend, params: Any) -> Any:
     return jax.vmap(lambda p: backend.core.space.log_prior(p, backend.data, backend.hyper))(params)
 
 
+def site_priors(model: Model, position: Array) -> Array:
+    """Log prior densities of every site's coordinates at n points, (n, sites)."""
+    return np.asarray(compiled(model, "priors of sites", _site_priors, position))
+
+
+def _site_priors(backend: JaxBackend, points: Any) -> Any:
+    return jax.vmap(lambda u: backend.core.space.log_priors(u, backend.data, backend.hyper))(points)
+
+
 def state_at(model: Model, position: Array, loop: Loop) -> State:
     """The points with their log densities."""
     log_prior, log_likelihood = log_densities(model, position, loop)

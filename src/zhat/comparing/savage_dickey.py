@@ -34,7 +34,7 @@ from zhat.comparing.bayes_factor import LogBayesFactor
 from zhat.errors import BadInput, BadType
 from zhat.formatting import with_error
 from zhat.model.model import Model
-from zhat.numerics.reciprocal import BothHalves, OneHalf, one_half
+from zhat.numerics.draws.reciprocal import BothHalves, OneHalf, one_half
 from zhat.results.estimate import Diagnostic, Level, Status, promised_se
 from zhat.results.records import Array, Draws
 from zhat.run.from_draws import given_draws, judged

@@ -4,7 +4,7 @@ With p~ = prior x likelihood, q a normalised density, and any function h (Meng &
 
     Z = E_q[ h p~ ] / E_posterior[ h q ].
 
-The h of least variance is 1 / (s1 p~ / Z + s2 q), which contains Z; the identity is iterated to its root (`numerics.bridge`). Both
+The h of least variance is 1 / (s1 p~ / Z + s2 q), which contains Z; the identity is iterated to its root (`numerics.draws.bridge`). Both
 averaged functions are then bounded, so that their variances exist whatever the tails of the posterior: what importance sampling needs
 (q wider than the posterior) and what the harmonic mean needs (q narrower) is not needed here. It takes draws that you already have
 (`zhat.evidence(model, "bridge", draws=...)`), or makes chains of its own: half of them start from tempered particles, half at modes,
@@ -40,7 +40,7 @@ from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look
 from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model, Offer
-from zhat.numerics.bridge import BothWays, OneWay, one_way
+from zhat.numerics.draws.bridge import BothWays, OneWay, one_way
 from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import log_densities, with_parameters

@@ -38,7 +38,7 @@ from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look
 from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model, Offer
-from zhat.numerics.reciprocal import BothHalves, one_half, paired_difference
+from zhat.numerics.draws.reciprocal import BothHalves, one_half, paired_difference
 from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import with_parameters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from zhat.numerics.bridge import SAME_ROOT, BothWays
-from zhat.numerics.reciprocal import BothHalves
+from zhat.numerics.draws.bridge import SAME_ROOT, BothWays
+from zhat.numerics.draws.reciprocal import BothHalves
 from zhat.results.estimate import Status
 from zhat.sampling.chains.posterior import Chains
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS

@@ -3,7 +3,7 @@
 * A log density that the sampler stored is compared with log prior + log likelihood of the model at every draw: the two must be
   equal, or differ by one constant. The same for stored totals of the log likelihood and of the log prior, which tell apart other
   data and another prior.
-* The score identities (`numerics.score_identities`) need nothing but the draws and a gradient at each.
+* The score identities (`numerics.draws.score_identities`) need nothing but the draws and a gradient at each.
 
 Facts only; `zhat.verdicts.given_draws` judges them.
 """
@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from zhat.model.model import Model
-from zhat.numerics.score_identities import ScoreTest, score_test
+from zhat.numerics.draws.score_identities import ScoreTest, score_test
 from zhat.results.records import Array
 from zhat.sampling.backend.evaluation import log_densities, log_jacobian, slopes
 from zhat.sampling.backend.loop import Loop

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from zhat.numerics.bridge import BothWays, bridge_root, bridge_variances, one_way
+from zhat.numerics.draws.bridge import BothWays, bridge_root, bridge_variances, one_way
 
 A1 = np.array([0.3, -0.2, 0.9, 0.1, -0.6, 0.5, 1.4, -0.1])
 A2 = np.array([-0.4, 0.2, -1.3, 0.6, 0.0, -2.1, 0.8, -0.7])

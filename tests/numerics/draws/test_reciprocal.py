@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from zhat.numerics.reciprocal import BothHalves, one_half, paired_difference
+from zhat.numerics.draws.reciprocal import BothHalves, one_half, paired_difference
 
 
 def test_equal_weights_are_exact():

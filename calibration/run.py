@@ -40,6 +40,8 @@ METHODS = {
     "smc": (*MODELS, "E15"),
     "chib": WITH_CONDITIONALS,
     "chib-jeliazkov": MODELS,
+    "bridge": MODELS,
+    "reciprocal": MODELS,
     "ais": FOR_AIS,
     "nested": (*MODELS, "E15"),
     "power-posterior": MODELS,

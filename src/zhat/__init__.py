@@ -13,9 +13,11 @@ from zhat import errors, kernels, methods, plots, proposals, schedules, settings
 from zhat.comparing.averaging import average, predict
 from zhat.comparing.compare import compare
 from zhat.comparing.comparison import Comparison
+from zhat.comparing.savage_dickey import savage_dickey
 from zhat.comparing.sensitivity import sensitivity
 from zhat.methods._base import Method
 from zhat.methods.annealed import AIS
+from zhat.methods.bridge import Bridge
 from zhat.methods.chib import Chib
 from zhat.methods.chib_jeliazkov import ChibJeliazkov
 from zhat.methods.harmonic import HarmonicMean
@@ -25,6 +27,7 @@ from zhat.methods.laplace_metropolis import LaplaceMetropolis
 from zhat.methods.nested import NestedSampling
 from zhat.methods.power_posterior import PowerPosterior
 from zhat.methods.prior_mean import PriorMean
+from zhat.methods.reciprocal import Reciprocal
 from zhat.methods.smc import SMC
 from zhat.methods.stepping_stone import SteppingStone
 from zhat.model.model import Conditional, Model
@@ -32,10 +35,10 @@ from zhat.results.estimate import Evidence, Level, Status
 from zhat.run.crosscheck import Crosscheck, crosscheck
 from zhat.run.distribution.pool import LocalPool
 from zhat.run.estimate import evidence, read
+from zhat.run.from_draws import proposal_from_draws
 from zhat.run.many_models import evidences
 from zhat.run.sandwich import Sandwich, sandwich
 from zhat.sampling.backend.loop import Budget
-from zhat.sampling.importance.from_draws import proposal_from_draws
 from zhat.spaces.jump import Move, jump
 from zhat.spaces.subsets import Subsets
 
@@ -46,6 +49,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AIS",
     "SMC",
+    "Bridge",
     "Budget",
     "Chib",
     "ChibJeliazkov",
@@ -65,6 +69,7 @@ __all__ = [
     "NestedSampling",
     "PowerPosterior",
     "PriorMean",
+    "Reciprocal",
     "Sandwich",
     "Status",
     "SteppingStone",
@@ -84,6 +89,7 @@ __all__ = [
     "proposals",
     "read",
     "sandwich",
+    "savage_dickey",
     "schedules",
     "sensitivity",
     "settings",

@@ -6,7 +6,7 @@
 What belongs here: every class that `Importance(proposal=...)` takes, `Proposal`, their protocol, and the ways to build one.
 """
 
-from zhat.sampling.importance.from_draws import proposal_from_draws as from_draws
+from zhat.run.from_draws import proposal_from_draws as from_draws
 from zhat.sampling.importance.proposals import Gaussian, Mixture, Proposal, StudentT
 
 __all__ = ["Gaussian", "Mixture", "Proposal", "StudentT", "from_draws"]

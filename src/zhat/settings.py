@@ -9,6 +9,8 @@
 * Power posteriors: quadrature rules `SecondOrder`, `Trapezoid`. Stepping stones: directions `Bridged`, `Forward`, `Reverse`.
 * Laplace-Metropolis: covariances `Curvature`, `SampleCovariance`.
 * Chib & Jeliazkov: proposals of the Metropolis step, `Independent`, `Walk`.
+* Bridge sampling: `WarpIII`, `FittedNormal`, `FittedT`, `FittedMixture`. Reciprocal importance sampling: `TruncatedNormal`,
+  `Ellipsoid`, `Tight`.
 
 What belongs here: every class that a field of a method takes and no other public module has, and the protocols that such
 fields are typed with.
@@ -18,6 +20,8 @@ from zhat.methods.laplace_metropolis import Curvature, SampleCovariance, Spread
 from zhat.methods.nested import ExpectedMass, Mass, SimulatedMass
 from zhat.methods.power_posterior import Rule, SecondOrder, Trapezoid
 from zhat.methods.stepping_stone import Bridged, Direction, Forward, Reverse
+from zhat.sampling.chains.bridging import BridgingFamily, FittedMixture, FittedNormal, FittedT, WarpIII
+from zhat.sampling.chains.regions import Ellipsoid, RegionFamily, Tight, TruncatedNormal
 from zhat.sampling.chains.transitions import Independent, TransitionFamily, Walk
 from zhat.sampling.mixing import Moves
 from zhat.sampling.nested.region import RegionReplacement
@@ -27,9 +31,14 @@ from zhat.sampling.tempering.ladder_settings import LadderChains
 
 __all__ = [
     "Bridged",
+    "BridgingFamily",
     "Curvature",
     "Direction",
+    "Ellipsoid",
     "ExpectedMass",
+    "FittedMixture",
+    "FittedNormal",
+    "FittedT",
     "FlatTop",
     "Forward",
     "FromPrior",
@@ -39,6 +48,7 @@ __all__ = [
     "MarkovReplacement",
     "Mass",
     "Moves",
+    "RegionFamily",
     "RegionReplacement",
     "RemainingEvidence",
     "Replacement",
@@ -50,7 +60,10 @@ __all__ = [
     "SmallContribution",
     "Spread",
     "Stop",
+    "Tight",
     "TransitionFamily",
     "Trapezoid",
+    "TruncatedNormal",
     "Walk",
+    "WarpIII",
 ]

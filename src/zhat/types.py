@@ -6,6 +6,7 @@ What belongs here: every other class that the signature of a public function or 
 from zhat.comparing.agreement import Agreement
 from zhat.comparing.averaging import Average, Prediction, Weighed
 from zhat.comparing.bayes_factor import LogBayesFactor
+from zhat.comparing.savage_dickey import SavageDickey
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY, Scale
 from zhat.comparing.sensitivity import Sensitivity
 from zhat.model.model import Offer
@@ -42,6 +43,7 @@ __all__ = [
     "Reason",
     "Repeat",
     "Report",
+    "SavageDickey",
     "Scale",
     "Sensitivity",
     "Space",

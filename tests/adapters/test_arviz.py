@@ -38,7 +38,12 @@ def test_chains_stay_chains():
     tree = result.to_arviz()
     chains = len(np.unique(result.record.final.chain))
     assert {v.shape[0] for v in tree["posterior"].data_vars.values()} == {chains}
-    assert "log_likelihood" in tree["sample_stats"]
+    stats = tree["sample_stats"]
+    assert "log_likelihood" not in stats  # ArviZ takes that for one value a datum
+    total = stats["total_log_likelihood"].values + stats["log_prior_unconstrained"].values
+    np.testing.assert_allclose(stats["lp"].values, total)
+    again = zhat.evidence(zoo.example("E2").model, zhat.Bridge(mode_check=False), draws=tree, seed=1, progress=False)
+    assert again.status.is_ok and abs(again.diagnostics["lp_constant"]) < 1e-6
 
 
 def test_a_run_without_draws_says_so():

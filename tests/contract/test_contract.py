@@ -34,6 +34,10 @@ MAY_REFUSE = {
     **{("prior-mean", id): "narrow likelihood" for id in ("E8", "E8s-intercept", "E8s-slope", "E9a", "E9b", "E13", "E14a")},
     # Chains go badly into the funnel of the centred eight schools, and R-hat says so.
     ("chib-jeliazkov", "E15"): "R-hat",
+    ("bridge", "E15"): "R-hat",
+    ("reciprocal", "E15"): "R-hat",
+    # Skewed posteriors: one ellipsoid reaches where the posterior is thin, and Pareto k says so.
+    **{("reciprocal", id): "not Gaussian" for id in ("E15n", "E16a", "E16b")},
     **{(method, "E15"): "chains lag behind" for method in ("power-posterior", "stepping-stone")},
     # The centred eight schools have no mode: the density is unbounded where the groups agree and their spread is zero.
     ("laplace", "E15"): "no mode",

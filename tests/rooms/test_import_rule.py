@@ -57,6 +57,7 @@ EXCEPTIONS = {
     ("results", "adapters"): "Evidence.to_arviz is where a user looks",
     ("model", "adapters"): "Model.from_numpyro is where a user looks; what NumPyro's models need is written there",
     ("model", "run"): "Model.check is where a user looks; checking draws from the prior, so it lives above sampling",
+    ("run", "adapters"): "evidence(draws=...) takes the containers of other libraries, and adapters know them",
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
     ("results", "report"): "notebooks ask the object for its HTML",
 }

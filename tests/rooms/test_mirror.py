@@ -78,6 +78,12 @@ WITHOUT = {
         sampling/chains/conditionals sampling/chains/ordinates sampling/chains/posterior sampling/chains/transitions
         verdicts/conditionals verdicts/ordinates
     """,
+    "draws that a user brings, tested from the container to the verdict: tests/run/test_from_draws.py": """
+        sampling/chains/belonging sampling/chains/given verdicts/given_draws
+    """,
+    "estimates from chains, tested through the two methods: tests/methods/test_bridge.py, tests/methods/test_reciprocal.py": """
+        missed_mass/beside_chains sampling/chains/bridging sampling/chains/halves sampling/chains/regions verdicts/from_chains
+    """,
     "kernels are tested by the same questions, one after the other: tests/sampling/kernels/test_kernels.py": """
         sampling/kernels/_base sampling/kernels/_checks sampling/kernels/crank_nicolson sampling/kernels/defaults
         sampling/kernels/hmc sampling/kernels/independent sampling/kernels/random_walk sampling/kernels/slice

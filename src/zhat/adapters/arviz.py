@@ -35,7 +35,14 @@ def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
     draws = posterior_draws(result)
     rows = _rows(draws, result.seed, n_draws)
     posterior = {name: np.asarray(values)[rows] for name, values in draws.parameters.items()}
-    stats = {"log_likelihood": draws.log_likelihood[rows], "log_prior_unconstrained": draws.log_prior[rows]}
+    # `lp` as ArviZ means it, of the unconstrained vector. Its groups log_likelihood and log_prior hold one value for each datum and
+    # each parameter, which a record of totals does not have: these totals have names of their own.
+    log_prior, log_likelihood = draws.log_prior[rows], draws.log_likelihood[rows]
+    stats = {
+        "lp": log_prior + log_likelihood,
+        "total_log_likelihood": log_likelihood,
+        "log_prior_unconstrained": log_prior,
+    }
     attributes = {
         "inference_library": "zhat",
         "inference_library_version": result.versions.get("zhat", ""),

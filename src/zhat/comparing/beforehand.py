@@ -18,6 +18,16 @@ from zhat.model.model import UNNAMED, Model
 from zhat.results.estimate import Evidence
 
 
+def apart(models: Any) -> tuple[Any, dict[str, Any]]:
+    """The models or evidences by name, and the posterior draws of those that come as (model, draws)."""
+    if not isinstance(models, Mapping):
+        return models, {}
+    pairs = {name: item for name, item in models.items() if isinstance(item, tuple) and len(item) == 2}
+    return {name: pairs[name][0] if name in pairs else item for name, item in models.items()}, {
+        name: item[1] for name, item in pairs.items()
+    }
+
+
 def check_items(models: Any) -> None:
     """Refuse what cannot be compared: no mapping, fewer than two, failed evidences, different data, the same model twice."""
     if not isinstance(models, Mapping):
@@ -26,7 +36,7 @@ def check_items(models: Any) -> None:
         if not isinstance(name, str) or not name:
             raise BadType(f"compare(): model names are non-empty strings, not {name!r}.")
         if not isinstance(item, Model | Evidence):
-            raise BadType(f"{name!r} is a {type(item).__name__}: give a Model or an Evidence.")
+            raise BadType(f"{name!r} is a {type(item).__name__}: give a Model, an Evidence, or (Model, posterior draws).")
         if isinstance(item, Evidence):
             check_usable(name, item)
     if len(models) < 2:

@@ -6,6 +6,7 @@
     compare({...}, check="smc")                         # every model by a second method, and whether the two agree
     compare({...}, vary={"tau": [0.01, 0.1, 1.0]})      # log evidence over a hyperparameter of the priors
     compare({...}, workers=4)                           # the same digits, sooner
+    compare({"linear": (model_1, draws_1), ...})        # from posterior draws that you already have
 
 Seeds are derived from the caller's seed and the model's name in the mapping, so that a result depends neither on the other
 models nor on their order, and no two models share a seed: with a common seed their errors would be correlated.
@@ -17,8 +18,9 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import Any
 
-from zhat.comparing.beforehand import check_items, check_vary
+from zhat.comparing.beforehand import apart, check_items, check_vary
 from zhat.comparing.comparable import check_prior, check_usable
 from zhat.comparing.comparison import Comparison
 from zhat.comparing.sensitivity import Sensitivity, sensitivity
@@ -28,6 +30,7 @@ from zhat.model.model import Model
 from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Evidence, Kind
 from zhat.run.distribution.executors import opened
+from zhat.run.estimate import evidence
 from zhat.run.many_models import check_runs, run_models, seed_for
 from zhat.sampling.backend.loop import Budget
 from zhat.seeding import Key, check_seed
@@ -44,7 +47,7 @@ LEAST, MOST = 2.0, 4.0
 
 
 def compare(
-    models: Mapping[str, Model | Evidence],
+    models: Mapping[str, Model | Evidence | tuple[Model, Any]],
     method: Method | str | None = None,
     *,
     prior: Mapping[str, float] | Sequence[float] | None = None,
@@ -66,8 +69,9 @@ def compare(
 
     Parameters
     ----------
-    models : mapping of str to Model or Evidence
-        Models are run; evidences, also loaded ones, are taken as they are.
+    models : mapping of str to Model, Evidence or (Model, draws)
+        Models are run; evidences, also loaded ones, are taken as they are. Of a pair the evidence comes from the posterior draws, in any
+        of the forms that `evidence(draws=...)` takes.
     method : Method, name of one, or None
         For the models; None as in `evidence`.
     prior : mapping or sequence of float, optional
@@ -86,19 +90,24 @@ def compare(
     executor, workers
         Where models and repeats are run, as in `evidence`; the digits are the same everywhere.
     """
+    models, with_draws = apart(models)
     check_items(models)
     if until not in (None, DECIDED):
         raise BadInput(f"until={until!r}: give until='decided', or leave it out.")
     chances = check_prior(tuple(models), prior)
-    runnable = {name: item.named(name) for name, item in models.items() if isinstance(item, Model)}
-    grids = check_vary(runnable, vary)
+    every = {name: item.named(name) for name, item in models.items() if isinstance(item, Model)}
+    runnable = {name: model for name, model in every.items() if name not in with_draws}
+    grids = check_vary(every, vary)
     check_runs(runnable, method, repeats, budget, precision)
     if check is not None:
-        check_runs(runnable, check, 1, budget)
+        check_runs(every, check, 1, budget)
     seed = check_seed(seed)
     with opened(executor, workers) as where:
         runs = _Runs(runnable, seed, progress, budget, where)
         first = runs.by(method, repeats, dict.fromkeys(runnable, precision), 0)
+        for name, draws in with_draws.items():
+            own = seed_for(seed, name, 0)
+            first[name] = evidence(every[name], method, draws=draws, seed=own, progress=progress, budget=budget)
         found = {name: item if isinstance(item, Evidence) else first[name] for name, item in models.items()}
         comparison = _comparison(found, chances)
         for round_ in range(1, MAX_ROUNDS + 1 if until else 1):
@@ -108,8 +117,13 @@ def compare(
             for name, more in runs.by(method, 1, again, round_).items():
                 found[name] = _pooled(found[name], more)
             comparison = _comparison(found, chances)
-        checks = {} if check is None else runs.second_opinions(check)
-        curves = [runs.curve(name, method, hyper, grid) for hyper, grid in grids.items() for name in runnable]
+        all_runs = replace(runs, models=every)
+        checks = {} if check is None else all_runs.second_opinions(check)
+        curves = [
+            all_runs.curve(name, None if name in with_draws else method, hyper, grid)
+            for hyper, grid in grids.items()
+            for name in every
+        ]
     return replace(comparison, checks=checks, curves=tuple(curves))
 
 

@@ -39,6 +39,7 @@ from numpy.typing import ArrayLike
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, Size, check_count
+from zhat.missed_mass.beside_chains import look_beside_chains
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -76,6 +77,8 @@ REMEDY = "use zhat.SMC(), which needs no point"
 AT_ONCE = 25
 # Hamiltonian chains that mix show 1.01 at most; funnels, where the answer is wrong by a few hundredths of a nat, 1.03 and more.
 MAX_R_HAT = 1.02
+# Of given chains the first fourth fits the proposal, and the others are averaged.
+PILOT_OF_GIVEN = 4
 # Below this acceptance probability the divisor is an average of a few draws.
 MIN_ACCEPTANCE = 0.01
 
@@ -99,6 +102,7 @@ class ChibJeliazkov(Method):
     sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 50),)
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws mix well in one mode; a second opinion that starts from the posterior"
+    reads_draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -122,10 +126,16 @@ class ChibJeliazkov(Method):
         blocks = self._columns(model)
         total = self.n_pilot + self.n_draws
         effort = self.look.effort
-        outliers, n_starts = Outliers(model, effort), max(effort.chain_starts, effort.population_size(model))
-        settings = ChainSettings(self.n_chains, self.n_warmup, total, n_starts=n_starts)
-        chains = run_chains(model, key.child("chains"), loop, settings, observer=outliers.watch)
-        pilot, kept = _split(chains, self.n_chains, self.n_pilot, model.n_dimensions)
+        outliers: Outliers | None = None
+        if bench.given is None:
+            outliers, n_starts = Outliers(model, effort), max(effort.chain_starts, effort.population_size(model))
+            settings = ChainSettings(self.n_chains, self.n_warmup, total, n_starts=n_starts)
+            chains = run_chains(model, key.child("chains"), loop, settings, observer=outliers.watch)
+            n_chains, n_pilot, n_draws = self.n_chains, self.n_pilot, self.n_draws
+        else:
+            chains = bench.given
+            n_chains, n_pilot, n_draws = _parts_of(chains)
+        pilot, kept = _split(chains, n_chains, n_pilot, model.n_dimensions)
         rng = key.child("point").generator()
         points = central_points(pilot.position, rng)
         best = pilot.position[int(np.argmax(pilot.log_likelihood + pilot.log_prior))]
@@ -133,7 +143,7 @@ class ChibJeliazkov(Method):
         points = np.concatenate([first[None], points])
         fit = key.child("fit").generator()
         transitions = [self.proposal.fitted(pilot.position, columns, fit) for columns in blocks]
-        runs = _Runs(model, points, blocks, transitions, pilot, kept, self.n_chains, self.n_draws, loop)
+        runs = _Runs(model, points, blocks, transitions, pilot, kept, n_chains, n_draws, loop)
         record = runs.ordinates(key.child("averages").generator())
         if self.point is None:
             record = _best_first(record)
@@ -150,6 +160,8 @@ class ChibJeliazkov(Method):
         answer, prior = Answer(estimate.log_evidence, estimate.log_evidence_se), bench.prior()
         if len(blocks) == 1 and acceptance > 1.0 - 1e-12:  # the proposal equals the posterior: no mode can be missing
             return after_look(estimate, Finding(answer, effort, from_prior_draws=mean_likelihood(prior)))
+        if outliers is None:
+            return after_look(estimate, look_beside_chains(model, answer, chains, None, bench, effort, key.child("mode")))
         witnesses = Sampled(kept, outliers.draws, prior, equal_weight=True)
         return after_look(estimate, look_for_missed_mass(model, answer, witnesses, effort, key.child("mode"), loop))
 
@@ -298,11 +310,21 @@ def _log_acceptance(log_origin: ArrayLike, log_target: ArrayLike, forward: Array
     return np.asarray(np.minimum(np.where(np.equal(log_target, -np.inf), -np.inf, ratio), 0.0))
 
 
+def _parts_of(chains: Chains) -> tuple[int, int, int]:
+    """Number of given chains, and of the draws of each that fit the proposal and that are averaged; a single chain is cut in two."""
+    assert chains.draws.chain is not None
+    n_chains = max(2, len(np.unique(chains.draws.chain)))
+    length = len(chains.draws.position) // n_chains
+    n_pilot = length // PILOT_OF_GIVEN
+    return n_chains, n_pilot, length - n_pilot
+
+
 def _split(chains: Chains, n_chains: int, n_pilot: int, d: int) -> tuple[Draws, Draws]:
     """The pilot's draws, and those that are averaged."""
     draws = chains.draws
-    position = draws.position.reshape(n_chains, -1, d)
-    logs = [array.reshape(n_chains, -1) for array in (draws.log_likelihood, draws.log_prior)]
+    n = n_chains * (len(draws.position) // n_chains)
+    position = draws.position[:n].reshape(n_chains, -1, d)
+    logs = [array[:n].reshape(n_chains, -1) for array in (draws.log_likelihood, draws.log_prior)]
     out = []
     for part in (slice(None, n_pilot), slice(n_pilot, None)):
         log_likelihood, log_prior = (array[:, part].ravel() for array in logs)

@@ -77,6 +77,7 @@ class HarmonicMean(Method):
     sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 100), Size("n_prior", 1000, grows=False))
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "to compare with old papers: its variance is infinite unless the prior is tighter than the data"
+    reads_draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the settings."""

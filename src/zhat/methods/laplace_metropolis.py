@@ -97,6 +97,7 @@ class LaplaceMetropolis(Method):
     cites: ClassVar[tuple[str, ...]] = ("lewis1997", "tierney1986", "friel2012")
     look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "posterior draws are there already, few dimensions, one peak; a number from them at no further cost"
+    reads_draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the settings."""

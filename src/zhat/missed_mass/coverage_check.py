@@ -72,7 +72,7 @@ def _coverage(run: Proposed, population: Draws, huge: float) -> Coverage:
     log_mean, log_weight = run.weights.log_mean, run.draws.log_weight
     there = population.log_prior + population.log_likelihood - log_proposal - log_mean
     return Coverage(
-        population=_huge_share(population.log_weight, there, huge), draws=_huge_share(log_weight, log_weight - log_mean, huge)
+        population=huge_share(population.log_weight, there, huge), draws=huge_share(log_weight, log_weight - log_mean, huge)
     )
 
 
@@ -90,7 +90,7 @@ def _beyond(run: Proposed, population: Draws, huge: float) -> tuple[Mode, ...]:
     return () if spread is None else (spread,)
 
 
-def _huge_share(log_weight: Array, log_ratio: Array, huge: float) -> float:
+def huge_share(log_weight: Array, log_ratio: Array, huge: float) -> float:
     """Share of the weight at points where the ratio is huge."""
     share = np.exp(log_weight - log_weight.max())
     return float(share[log_ratio > np.log(huge)].sum() / share.sum())

@@ -112,6 +112,23 @@ class Space:
             finite &= jnp.isfinite(value).all()
         return params, jnp.where(finite, log_prior, -jnp.inf)
 
+    def log_priors(self, u: jax.Array, data: Any, hyper: Any) -> jax.Array:
+        """Log prior density of each site's coordinates given the sites before it, in the order of the sites; they sum to that of `u`."""
+        free = self.split(u)
+        jacobians: dict[str, jax.Array] = {}
+
+        def substitute(msg: dict[str, Any]) -> Any:
+            if msg["type"] != "sample" or msg["name"] not in free:
+                return None
+            transform = biject_to(msg["fn"].support)
+            z = free[msg["name"]]
+            value = transform(z)
+            jacobians[msg["name"]] = jnp.sum(transform.log_abs_det_jacobian(z, value))
+            return value
+
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        return jnp.stack([_log_prob(trace[name]) + jacobians[name] for name in self.names])
+
     def log_prior(self, params: Params, data: Any, hyper: Any) -> jax.Array:
         """Log prior density of the *constrained* parameters, without any Jacobian."""
         trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), data=params), data, hyper)

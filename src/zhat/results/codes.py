@@ -101,8 +101,8 @@ TABLE: tuple[Code, ...] = (
     # -- missed mass
     Code(
         "missed-mode",
-        "Importance, Laplace",
-        "coverage check: a tempered population from the prior has weight where the proposal hardly reaches",
+        "Importance, Laplace, bridge, reciprocal",
+        "coverage check: a tempered population from the prior has weight where the proposal or the draws hardly reach",
         "`zhat.SMC()`",
     ),
     Code(
@@ -113,7 +113,7 @@ TABLE: tuple[Code, ...] = (
     ),
     Code(
         "missed-mass",
-        "Chib, Chib & Jeliazkov, harmonic mean",
+        "bridge, reciprocal, Chib, Chib & Jeliazkov, harmonic mean",
         "the mean likelihood of prior draws exceeds the answer",
         "`zhat.SMC()`",
     ),
@@ -193,8 +193,8 @@ TABLE: tuple[Code, ...] = (
     Code("not-converged", "AIS", "with twice the rungs the lower bound rose significantly", "more rungs, or `zhat.SMC()`"),
     Code(
         "large-error",
-        "SMC, nested, Chib, Chib & Jeliazkov",
-        "a standard error above one nat (a quarter for Chib's methods) is not that of a normal",
+        "SMC, nested, Chib, Chib & Jeliazkov, bridge, reciprocal",
+        "a standard error above one nat (a quarter for methods that use chains) is not that of a normal",
         "more particles, live points or draws",
     ),
     # -- nested sampling
@@ -232,9 +232,65 @@ TABLE: tuple[Code, ...] = (
     # -- chains and ordinates
     Code(
         "chains-disagree",
-        "harmonic mean, Laplace-Metropolis, Chib, Chib & Jeliazkov, searches over models, jumps",
+        "bridge, reciprocal, harmonic mean, Laplace-Metropolis, Chib, Chib & Jeliazkov, searches over models, jumps",
         "chains have not mixed, or are in different modes (R-hat)",
         "longer chains, or `zhat.SMC()`",
+    ),
+    Code(
+        "halves-differ",
+        "bridge, reciprocal",
+        "the two halves of the chains give different answers",
+        "longer chains, or `zhat.SMC()`",
+    ),
+    Code(
+        "regions-differ",
+        "reciprocal",
+        "an identity that holds for every region gave different answers for two",
+        "longer chains, or `zhat.SMC()`",
+    ),
+    Code(
+        "few-draws",
+        "bridge, reciprocal, given draws",
+        "too few independent draws for a density to be fitted to half of them",
+        "longer chains, or `zhat.SMC()`",
+    ),
+    Code(
+        "no-overlap",
+        "bridge, reciprocal",
+        "the draws and the density that is compared with them do not overlap",
+        "`zhat.SMC()`",
+        (FAILED,),
+    ),
+    Code(
+        "foreign-draws",
+        "given draws, bridge",
+        "the draws do not look like draws of this model's posterior",
+        "give the draws of this model, with these data and priors",
+        (SUSPECT, FAILED),
+    ),
+    Code(
+        "prior-depends",
+        "Savage-Dickey",
+        "the priors of the tested and of the other parameters depend on each other, so the density ratio is no Bayes factor",
+        "write the restricted model and compare: `zhat.compare({...})`",
+    ),
+    Code(
+        "constant-differs",
+        "given draws",
+        "a log density stored with the draws is the model's plus a constant: one of the two lacks it",
+        "compare the two at one point, `model.evaluate(...)`",
+    ),
+    Code(
+        "divergences",
+        "given draws",
+        "more than one transition in two hundred of the sampler that made the draws diverged",
+        "smaller steps, another parameterisation, or `zhat.SMC()`",
+    ),
+    Code(
+        "repeated-draws",
+        "given draws",
+        "more than a tenth of the draws are copies of others: a resampled set",
+        "the draws as the sampler made them",
     ),
     Code(
         "points-disagree",

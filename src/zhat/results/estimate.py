@@ -262,6 +262,8 @@ class Evidence:
                 "  lower bound: Z is unbiased, so its logarithm falls short on average, by half the squared error; it exceeds "
                 "log Z by b nats with probability at most exp(-b)."
             )
+        if self.diagnostics.get("mode_check") == "not made":
+            lines.append("  not checked: nothing looked for parts of the posterior that the draws missed (mode_check=False).")
         lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]
         lines += [f"  note: {note.sentence}" for note in self.status.notes]
         if self.status.is_ok and self.resolution is not None:

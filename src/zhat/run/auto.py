@@ -19,6 +19,7 @@ from zhat.run.distribution.plans import Plan
 from zhat.run.families import FIRST, End, Family, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, combined, judge, unresolved, with_views
 from zhat.run.precision import to_precision
+from zhat.run.price import target_of
 from zhat.sampling.backend.loop import Budget
 
 # After these nothing else starts: the user or the budget ended the run.
@@ -35,6 +36,7 @@ def by_default(model: Model, run: Run, budget: Budget | None, precision: float |
 
     `run(method, number, budget)` is the plan of one run, from a number of its own, and `run(method, number, budget, n)` that of n.
     """
+    precision = target_of(model) if precision is None else precision
     members = [(yield from _member(FIRST, run, budget, precision))]
     first = members[0].evidence
     if has_two_views(first):

@@ -42,7 +42,7 @@ from zhat.results.estimate import Evidence, Status
 from zhat.run.auto import Run, is_ended
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import Plan, carry_out
-from zhat.run.estimate import runner
+from zhat.run.estimate import Runner
 from zhat.run.families import thorough
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Judgement, Member, combined, judge, unresolved
 from zhat.run.model_check import check_model
@@ -237,7 +237,7 @@ def crosscheck(
         raise BadInput(f"crosscheck: {model.name!r} does not pass its own check, so no number would mean anything:\n{report}")
     spread = executor is not None or workers is not None
     with opened(executor, workers) as where:
-        judgement = carry_out([_plan(model, runner(model, seed, 1, progress, spread), budget)], where, progress)[0]
+        judgement = carry_out([_plan(model, Runner(model, seed, 1, progress, spread), budget)], where, progress)[0]
     verdict = _verdict(judgement)
     answer = combined(judgement) if verdict in (Verdict.CONFIRMED, Verdict.ONE_SIDED) else unresolved(judgement)
     bounds = None if simulate is None else sandwich(model, simulate=simulate, seed=seed, progress=progress)

@@ -4,6 +4,7 @@
     evidence(model, SMC(n_particles=4000), seed=1, repeats=4)
 
     evidence(model, repeats=20, workers=4)                   # the same digits, sooner
+    evidence(model, draws=fit)                               # from posterior draws that you already have: from_draws.py
 
 Needs are checked before any work. Everything that methods would otherwise repeat is added here and in `repeats.py`: seeds, cost,
 versions, repeats and their combination, stopping by budget or Ctrl-C. Which methods run by default is decided in `auto.py`.
@@ -16,27 +17,30 @@ import operator
 import platform
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, reduce
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import jax
 import numpy as np
 
 from zhat.errors import BadType, EvidenceFailed, UnsupportedModel
 from zhat.methods._base import Method, check_count, method_named, registry
+from zhat.methods.bridge import Bridge
 from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Evidence, Level, Repeat
 from zhat.results.records import Cost
-from zhat.run.auto import Run, by_default
+from zhat.run.auto import by_default
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.distribution.travel import Task
+from zhat.run.from_draws import by_draws, check_method, given_draws, model_of
 from zhat.run.precision import check_precision, to_precision
-from zhat.run.price import default_precision, measured_seconds
 from zhat.run.repeats import Runs, some_runs, together
 from zhat.run.whose_model import not_a_model
 from zhat.sampling.backend.loop import Budget
+from zhat.sampling.chains.given import Given
 from zhat.seeding import check_seed
 
 
@@ -44,6 +48,7 @@ def evidence(
     model: Model,
     method: Method | str | None = None,
     *,
+    draws: Any = None,
     seed: int | None = None,
     repeats: int = 1,
     precision: float | None = None,
@@ -58,9 +63,15 @@ def evidence(
     Parameters
     ----------
     model : Model
+        Or NumPyro's MCMC object after its run, which holds model, data and draws.
     method : Method, name of one, or None
         None runs `Importance`, and where it is flagged or a second view from the prior differs, further families (`SMC`,
         `NestedSampling`, ...) until two agree; the result states which and why.
+        With `draws` it runs `Bridge`, and where that refuses, `Importance` from a density fitted to the draws.
+    draws : optional
+        Posterior draws of this model: a dict of arrays (chains, draws, ...) by parameter, an ArviZ DataTree or InferenceData,
+        NumPyro's MCMC object, an emcee sampler, an Evidence, or the path of a NetCDF, Zarr, .npz or Stan CSV file. They are checked
+        against the model, and nothing is sampled again for the estimate.
     seed : int, optional
         The same seed gives the same digits; without one, a seed is drawn and stored in the result.
     repeats : int
@@ -81,7 +92,11 @@ def evidence(
     """
     seed = check_seed(seed)
     spread = executor is not None or workers is not None
-    way = plan(model, method, seed, repeats, progress, budget, spread, precision=precision)
+    if draws is None and (own := model_of(model)) is not None:
+        model, draws = own, model
+    given = None if draws is None else _given(model, draws)
+    runner = Runner(model, seed, repeats, progress, spread, given)
+    way = plan(runner, method, budget, precision)
     with opened(executor, workers) as where:
         result = carry_out([way], where, progress)[0]
     if strict and result.status.level is Level.FAILED:
@@ -114,81 +129,85 @@ def read(result: Evidence, method: Method | str) -> Evidence:
     )
 
 
-def plan(
-    model: Model,
-    method: Method | str | None,
-    seed: int,
-    repeats: int,
-    progress: bool | None,
-    budget: Budget | None,
-    spread: bool,
-    *,
-    precision: float | None = None,
-) -> Plan[Evidence]:
-    """The plan of one evidence, its arguments checked; with `spread` every run is a task of its own."""
-    _check_arguments(model, repeats, budget)
+@dataclass(frozen=True)
+class Runner:
+    """What runs one method on a model.
+
+    Attributes
+    ----------
+    model : Model
+    seed, repeats : int
+    progress : bool or None
+    spread : bool
+        Whether every run is a task of its own.
+    given : Given or None
+        Posterior draws that the caller brings.
+    """
+
+    model: Model
+    seed: int
+    repeats: int
+    progress: bool | None
+    spread: bool
+    given: Given | None = None
+
+    def __call__(self, method: Method, number: int = 0, budget: Budget | None = None, n: int = 1) -> Plan[Evidence]:
+        """The plan of a run from a number of its own, or of n of them, combined, within a budget."""
+        model, repeats = self.model, self.repeats * n
+        # Runs that share a budget run one after the other: which of them spends it first would depend on the workers.
+        apart = self.spread and (budget is None or (math.isinf(budget.likelihoods) and math.isinf(budget.seconds)))
+        numbers = range(number * repeats, (number + 1) * repeats)
+        groups = [(i,) for i in numbers] if apart else [tuple(numbers)]
+        progress = False if self.spread else self.progress
+        parts = yield [Task(some_runs, model, (method, self.seed, some, progress, budget, self.given)) for some in groups]
+        runs: Runs = reduce(operator.add, parts)
+        combined = together(runs)
+        return Evidence(
+            log_evidence=combined.log_evidence,
+            log_evidence_se=combined.log_evidence_se,
+            status=combined.status,
+            kind=combined.kind,
+            degrees_of_freedom=combined.degrees_of_freedom,
+            no_se_because=combined.no_se_because,
+            approximation_error=combined.approximation_error,
+            diagnostics=combined.diagnostics,
+            record=combined.record,
+            method=method.name,
+            settings=settings_of(method),
+            cites=method.cites,
+            model=model.name,
+            data_id=model.data_id,
+            n_dimensions=model.n_dimensions,
+            cost=runs.cost,
+            seed=self.seed,
+            versions=_versions(),
+            repeats=tuple(Repeat(e.log_evidence, e.log_evidence_se, e.status) for e in runs.kept),
+        )
+
+
+def plan(runner: Runner, method: Method | str | None, budget: Budget | None, precision: float | None = None) -> Plan[Evidence]:
+    """The plan of one evidence, its arguments checked."""
+    _check_arguments(runner.model, runner.repeats, budget)
     chosen = method_named(method) if isinstance(method, str) else method
     if chosen is not None:
-        _check_needs(model, chosen)
+        _check_needs(runner.model, chosen)
     if precision is not None:
         check_precision(precision, chosen)
-    run = runner(model, seed, repeats, progress, spread)
+    if runner.given is not None:
+        check_method(chosen or Bridge(), runner.repeats)
+        return by_draws(lambda m, draws: replace(runner, repeats=1, given=draws)(m, 0, budget), runner.given, chosen)
     if chosen is None:
-        return by_default(model, run, budget, precision if precision is not None else precision_of(model))
+        return by_default(runner.model, runner, budget, precision)
     if precision is None:
-        return run(chosen, 0, budget)
-    return to_precision(lambda sized, left, n=1: run(sized, 0, left, n), chosen, precision, budget)
+        return runner(chosen, 0, budget)
+    return to_precision(lambda sized, left, n=1: runner(sized, 0, left, n), chosen, precision, budget)
 
 
-def precision_of(model: Model) -> float | None:
-    """The target of the default where none is asked: a tenth for a black box that takes a millisecond or more."""
-    return default_precision(measured_seconds(model)) if model.is_black_box else None
-
-
-def runner(model: Model, seed: int, repeats: int, progress: bool | None, spread: bool) -> Run:
-    """What runs one method on a model, from a number of its own, within a budget."""
-    return lambda method, number, budget, n=1: _run(model, method, seed, repeats * n, progress, budget, spread, number)
-
-
-def _run(
-    model: Model,
-    method: Method,
-    seed: int,
-    repeats: int,
-    progress: bool | None,
-    budget: Budget | None,
-    spread: bool,
-    number: int = 0,
-) -> Plan[Evidence]:
-    # Runs that share a budget run one after the other: which of them spends it first would depend on the workers.
-    apart = spread and (budget is None or (math.isinf(budget.likelihoods) and math.isinf(budget.seconds)))
-    numbers = range(number * repeats, (number + 1) * repeats)
-    groups = [(i,) for i in numbers] if apart else [tuple(numbers)]
-    progress = False if spread else progress
-    parts = yield [Task(some_runs, model, (method, seed, some, progress, budget)) for some in groups]
-    runs: Runs = reduce(operator.add, parts)
-    combined = together(runs)
-    return Evidence(
-        log_evidence=combined.log_evidence,
-        log_evidence_se=combined.log_evidence_se,
-        status=combined.status,
-        kind=combined.kind,
-        degrees_of_freedom=combined.degrees_of_freedom,
-        no_se_because=combined.no_se_because,
-        approximation_error=combined.approximation_error,
-        diagnostics=combined.diagnostics,
-        record=combined.record,
-        method=method.name,
-        settings=settings_of(method),
-        cites=method.cites,
-        model=model.name,
-        data_id=model.data_id,
-        n_dimensions=model.n_dimensions,
-        cost=runs.cost,
-        seed=seed,
-        versions=_versions(),
-        repeats=tuple(Repeat(e.log_evidence, e.log_evidence_se, e.status) for e in runs.kept),
-    )
+def _given(model: Any, draws: Any) -> Given:
+    if not isinstance(model, Model):
+        raise BadType(not_a_model(model, "evidence"))
+    with jax.enable_x64(True):
+        return given_draws(model, draws)
 
 
 # -- checks of arguments -------------------------------------------------------------------------------------------

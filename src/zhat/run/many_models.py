@@ -16,7 +16,7 @@ from zhat.model.model import Model
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.executors import opened
 from zhat.run.distribution.plans import carry_out
-from zhat.run.estimate import plan
+from zhat.run.estimate import Runner, plan
 from zhat.sampling.backend.loop import Budget
 from zhat.seeding import Key, check_seed
 
@@ -60,9 +60,8 @@ def check_runs(
 ) -> None:
     """Refuse, before anything is run, settings and models that do not go together."""
     for model in models.values():
-        plan(
-            model, method, 0, repeats, False, budget, False, precision=precision
-        )  # arguments are checked when the plan is made; it is never run
+        # Arguments are checked when the plan is made; it is never run.
+        plan(Runner(model, 0, repeats, False, False), method, budget, precision)
 
 
 def run_models(
@@ -78,7 +77,7 @@ def run_models(
     spread = executor is not None
     targets = precision if isinstance(precision, Mapping) else dict.fromkeys(tasks, precision)
     plans = [
-        plan(model, method, seed, repeats, progress, budget, spread, precision=targets[name])
+        plan(Runner(model, seed, repeats, progress, spread), method, budget, targets[name])
         for name, (model, seed, repeats) in tasks.items()
     ]
     if spread:

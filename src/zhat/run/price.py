@@ -91,6 +91,11 @@ def default_precision(seconds_per_likelihood: float) -> float | None:
     return COARSE if seconds_per_likelihood >= SLOW else None
 
 
+def target_of(model: Model) -> float | None:
+    """The target of the default where none is asked, from what a likelihood takes: measured for black boxes only."""
+    return default_precision(measured_seconds(model)) if model.is_black_box else None
+
+
 def affordable_factor(model: Model, method: Method, seconds_per_likelihood: float, seconds: float = 60.0) -> float:
     """The factor for `Method.sized` at which one run takes about this long: 1 at most, and no less than the first run of `precision=`."""
     whole, small = (_evaluations(m, model) * seconds_per_likelihood for m in (method, method.sized(method.first_share)))

@@ -23,10 +23,12 @@ from zhat.model.model import Model
 from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Estimate, Kind, Level, Status
 from zhat.results.records import Cost, Draws
+from zhat.run.from_draws import judged
 from zhat.run.model_check import preflight
 from zhat.run.price import announce, price_of
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped
+from zhat.sampling.chains.given import Given
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.nan import nan_status
@@ -58,9 +60,18 @@ class Runs:
 
 
 def some_runs(
-    model: Model, method: Method, seed: int, numbers: Sequence[int], progress: bool | None, budget: Budget | None
+    model: Model,
+    method: Method,
+    seed: int,
+    numbers: Sequence[int],
+    progress: bool | None,
+    budget: Budget | None,
+    given: Given | None = None,
 ) -> Runs:
-    """The runs of these numbers, one after the other, within one budget; the first that fails is the last."""
+    """The runs of these numbers, one after the other, within one budget; the first that fails is the last.
+
+    With `given` posterior draws the method uses these, if they are the model's.
+    """
     name = model.name if len(model.name) <= LONGEST_NAME else model.name[: LONGEST_NAME - 1] + "…"
     loop = Loop(budget, progress, f"{name}  {method.name}")
     estimates: list[Estimate] = []
@@ -69,7 +80,7 @@ def some_runs(
             key = Key(seed).child(method.name, i)
             bench = Workbench(model, key, loop)
             try:
-                estimate = _one_run(model, method, bench, key, is_first=i == 0)
+                estimate = _one_run(model, method, bench, key, given, is_first=i == 0)
             except Stopped as stop:
                 estimate = Estimate(np.nan, None, Status.failed(stop.code, f"no evidence yet: {stop}."))
             # A record is large, and of several good runs only the first one's is kept.
@@ -80,7 +91,7 @@ def some_runs(
     return Runs(tuple(estimates), cost)
 
 
-def _one_run(model: Model, method: Method, bench: Workbench, key: Key, is_first: bool) -> Estimate:
+def _one_run(model: Model, method: Method, bench: Workbench, key: Key, given: Given | None, *, is_first: bool) -> Estimate:
     """One run, after the checks of the model that the first one makes, with the verdicts that every method needs."""
     loop = bench.loop
     n_nan, n_evaluated = loop.n_nan, loop.n_likelihood + loop.n_gradient
@@ -90,7 +101,7 @@ def _one_run(model: Model, method: Method, bench: Workbench, key: Key, is_first:
         announce(price_of(model, method, loop.seconds_per_likelihood), loop)
         status = preflight(model, bench.prior(), loop)
         prior_share = (loop.n_nan - n_nan) / bench.prior().n_drawn
-    estimate = method.run(model, bench, key)
+    estimate = method.run(model, bench, key) if given is None else _from(given, model, method, bench, key)
     status = status.and_(_edge_status(model, estimate))
     if loop.n_nan > n_nan:
         met = NanFound(loop.n_nan - n_nan, loop.n_likelihood + loop.n_gradient - n_evaluated, prior_share)
@@ -106,6 +117,15 @@ def _measure(bench: Workbench) -> None:
         bench.prior()
     seconds = time.perf_counter() - begun - clock.seconds
     loop.seconds_per_likelihood = max(seconds, 0.0) / max(loop.n_likelihood - n, 1)
+
+
+def _from(given: Given, model: Model, method: Method, bench: Workbench, key: Key) -> Estimate:
+    """The method on given draws; nothing is estimated from draws that are not the model's."""
+    draws = judged(model, given, bench)
+    if draws.status.level is Level.FAILED:
+        return Estimate(np.nan, None, draws.status, diagnostics=draws.diagnostics, record=draws.chains.draws)
+    bench.given = draws.chains
+    return method.run(model, bench, key).doubted(draws.status, draws.diagnostics)
 
 
 def together(runs: Runs) -> Estimate:

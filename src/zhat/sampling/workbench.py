@@ -5,6 +5,8 @@ It also holds the `loop` that counts evaluations.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from zhat.model.model import Model
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws
@@ -12,15 +14,17 @@ from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.posterior import Chains, ChainSettings, run_chains
 from zhat.sampling.importance.survey import Starts, Survey, survey_modes
 from zhat.sampling.kernels._base import Kernel
+from zhat.sampling.observer import Observer
 from zhat.seeding import Key
 
 
 class Workbench:
     """Computed on demand, and kept for the methods that run on one model with one key."""
 
-    def __init__(self, model: Model, key: Key, loop: Loop) -> None:
+    def __init__(self, model: Model, key: Key, loop: Loop, given: Chains | None = None) -> None:
         self.model = model
         self.loop = loop
+        self.given = given  # posterior draws that the caller brought: every method then uses these, whatever number it asks for
         self._key = key.child("workbench")
         self._prior: Draws | None = None
         self._survey: Survey | None = None
@@ -41,12 +45,23 @@ class Workbench:
 
     def posterior(self) -> Chains:
         """Chains of posterior draws, with their R-hat and effective sample size."""
+        if self.given is not None:
+            return self.given
         if self._posterior is None:
             self._posterior = run_chains(self.model, self._key.child("posterior"), self.loop)
         return self._posterior
 
     def chains(self, key: Key, n_chains: int, n_draws: int, kernel: Kernel | None) -> Chains:
         """The shared chains if they have this number, length and kernel; otherwise new chains, from this key."""
-        if kernel is None and (n_chains, n_draws) == (8, 1000):
+        if self.given is not None or (kernel is None and (n_chains, n_draws) == (8, 1000)):
             return self.posterior()
         return run_chains(self.model, key, self.loop, ChainSettings(n_chains, n_draws=n_draws, kernel=kernel))
+
+    def chains_from_both_sides(
+        self, key: Key, settings: ChainSettings, starts: Starts, observer: Observer | None = None
+    ) -> Chains:
+        """Chains of which every second starts at a mode and the others from tempered particles; or the given ones."""
+        if self.given is not None:
+            return self.given
+        modes = self.survey(starts).modes.usable
+        return run_chains(self.model, key, self.loop, replace(settings, modes=modes), observer=observer)

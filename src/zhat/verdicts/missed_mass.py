@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from zhat.missed_mass.effort import EFFORT
-from zhat.missed_mass.finding import Finding
-from zhat.results.estimate import Estimate, Status
+from zhat.missed_mass.finding import Finding, Progress
+from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Array
+
+# For the diagnostics of an answer from chains whose check for missed mass was switched off.
+NOT_LOOKED: dict[str, Diagnostic] = {"mode_check": Progress.NOT_MADE.value}
 
 
 def missed_mass_status(finding: Finding) -> Status:
@@ -37,8 +40,8 @@ def missed_mass_status(finding: Finding) -> Status:
         status = status.and_(
             Status.suspect(
                 "missed-mode",
-                f"{finding.coverage.population:.0%} of a tempered population from the prior lie where the proposal hardly reaches "
-                f"({finding.coverage.draws:.0%} of its own draws do): the proposal has missed a mode; use zhat.SMC().",
+                f"{finding.coverage.population:.1%} of a tempered population from the prior lie where the answer's own density hardly "
+                f"reaches ({finding.coverage.draws:.1%} of its own draws do): part of the posterior was missed; use zhat.SMC().",
             )
         )
     if finding.modes_exceed and finding.at_modes is not None:

@@ -29,6 +29,7 @@ def add(commands: Any) -> None:
             "zhat estimate model.py",
             "zhat estimate models.py:linear --method smc n_particles=4000 --seed 1",
             "zhat estimate zoo:E1 --repeats 4 --budget 10m --save run.json",
+            "zhat estimate model.py --draws fit.nc",
         ],
     )
     parser.add_argument(
@@ -39,6 +40,12 @@ def add(commands: Any) -> None:
         "or zoo:ID for a built-in example, such as zoo:E1 or zoo:pima",
     )
     add_method(parser, "a name that `zhat methods` lists, and settings, such as: --method importance n_draws=10_000")
+    parser.add_argument(
+        "--draws",
+        nargs="+",
+        metavar="PATH",
+        help="posterior draws of this model that you have: a NetCDF, Zarr or .npz file, or the Stan CSV files of all chains",
+    )
     add_run(parser)
     add_where(parser, "the repeats")
     parser.add_argument(
@@ -61,6 +68,7 @@ def run(options: argparse.Namespace) -> Exit:
         result = evidence(
             found.model,
             method,
+            draws=None if options.draws is None else options.draws[0] if len(options.draws) == 1 else options.draws,
             seed=options.seed,
             repeats=options.repeats,
             precision=options.precision,

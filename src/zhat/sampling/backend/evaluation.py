@@ -24,6 +24,7 @@ from zhat.sampling.backend.backend import NumpyBackend, constrain_batch
 from zhat.sampling.backend.compiled import JaxBackend, block_size, compiled
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.state import State
+from zhat.sampling.target import Tempered
 from zhat.seeding import Key, jax_key
 
 # Points of a slow likelihood that are evaluated between two checks of the budget and of Ctrl-C.
@@ -51,6 +52,42 @@ def unscreened_densities(model: Model, position: Array, loop: Loop) -> tuple[Arr
         log_prior, log_likelihood = _in_blocks(model, position)
         loop.count(n_likelihood=len(position))
     return log_prior, log_likelihood
+
+
+def slopes(model: Model, position: Array, loop: Loop) -> Array:
+    """The gradient of the log posterior at n points, (n, d); zero where it is not a number. Not for black boxes."""
+    size = min(block_size(model.data_size), 512)
+    parts = []
+    for start in range(0, len(position), size):
+        part = position[start : start + size]
+        padded = np.concatenate([part, np.broadcast_to(part[:1], (size - len(part), part.shape[1]))])
+        parts.append(np.asarray(compiled(model, "slopes", _slopes, padded))[: len(part)])
+    loop.count(n_gradient=len(position))
+    return np.concatenate(parts)
+
+
+def _slopes(backend: JaxBackend, points: Any) -> Any:
+    return backend.gradient(points, Tempered(1.0)).gradient
+
+
+def log_jacobian(model: Model, position: Array, log_prior: Array) -> Array:
+    """What turns the log prior of the parameters themselves into that of the unconstrained vectors, at n points."""
+    params, _ = constrain_batch(model, position)
+    own = np.asarray(compiled(model, "prior of parameters", _prior_of_parameters, params))
+    return log_prior - own
+
+
+def _prior_of_parameters(backend: JaxBackend, params: Any) -> Any:
+    return jax.vmap(lambda p: backend.core.space.log_prior(p, backend.data, backend.hyper))(params)
+
+
+def site_priors(model: Model, position: Array) -> Array:
+    """Log prior densities of every site's coordinates at n points, (n, sites)."""
+    return np.asarray(compiled(model, "priors of sites", _site_priors, position))
+
+
+def _site_priors(backend: JaxBackend, points: Any) -> Any:
+    return jax.vmap(lambda u: backend.core.space.log_priors(u, backend.data, backend.hyper))(points)
 
 
 def state_at(model: Model, position: Array, loop: Loop) -> State:

@@ -1,13 +1,14 @@
 """Independent chains of one tempered posterior, with warm-up, and how well they agree (R-hat, effective sample size).
 
 Chains start from the particles of a short tempered run, which starts from the prior, so that each mode gets about its
-share of the chains. The kernel is tuned on these particles and during warm-up, and not afterwards. All chains move together, one
+share of the chains. Where modes are given, every second chain starts at one of them instead, in shares of the masses that
+Laplace's method gives them: a mode that no particle enters is then one from which a chain starts, and R-hat shows it. The kernel is tuned on these particles and during warm-up, and not afterwards. All chains move together, one
 compiled call at a time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
 from zhat.numerics.series import effective_sample_size, r_hat
 from zhat.results.records import Draws
+from zhat.sampling.backend.evaluation import state_at
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.modes import Mode
 from zhat.sampling.kernels._base import Kernel, TunedKernel
 from zhat.sampling.kernels.defaults import chain_kernel, kernels_for
 from zhat.sampling.kernels.sweep import Swept, sweep
@@ -29,6 +32,10 @@ from zhat.sampling.tuning import fit_tuning
 from zhat.seeding import Key
 
 AT_ONCE = 25
+# The factor of shorter steps: a chain that enters a region narrower than the rest by about this factor leaves it again. (E15n, the
+# non-centred eight schools: with one batch in four of these, chains disagree in 1 of 40 runs instead of 6, for a seventh more
+# gradients.)
+SHORT = 0.25
 # Particles of the tempered run from which the chains start.
 N_STARTS = 1000
 
@@ -41,17 +48,24 @@ class Chains:
     r_hat: float
     ess: float
     acceptance: float
+    started_from: Draws | None = None  # the last particles of the tempered run, weighted
 
 
 @dataclass(frozen=True)
 class ChainSettings:
-    """`n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away; started from `n_starts` particles."""
+    """`n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away; started from `n_starts` particles.
+
+    Where `modes` are given, every second chain starts at one of them. A batch of moves in every `short_every` has steps that are
+    shorter by the factor `SHORT` (0: none).
+    """
 
     n_chains: int = 8
     n_warmup: int = 200
     n_draws: int = 1000
     kernel: Kernel | None = None
     n_starts: int = N_STARTS
+    modes: tuple[Mode, ...] = ()
+    short_every: int = 0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -75,6 +89,8 @@ def run_chains(
     rng = key.child("start").generator()
     chosen = rng.permutation(systematic(final.log_weight, float(rng.random()), n_chains))
     state = State.of_draws(final).take(chosen)
+    if settings.modes:
+        state = _every_second_at_a_mode(model, state, settings.modes, key.child("modes").generator(), loop)
     weights = np.exp(final.log_weight - final.log_weight.max())
     scale = kernel.first_scale(model.n_dimensions)
     moving = TunedKernel(kernel, Tempered(1.0), fit_tuning(final.position, weights, 1.0))
@@ -82,11 +98,13 @@ def run_chains(
     n_left = n_draws
     for k in range(-(-n_warmup // AT_ONCE) + -(-n_draws // AT_ONCE)):
         warming = k < -(-n_warmup // AT_ONCE)
-        part = sweep(model, moving.scaled(scale), state, AT_ONCE, rng, loop)
+        short = settings.short_every > 0 and k % settings.short_every == settings.short_every - 1
+        part = sweep(model, moving.scaled(SHORT * scale if short else scale), state, AT_ONCE, rng, loop)
         loop.tick(f"{'warm-up' if warming else 'chains'}  acceptance {part.acceptance.mean:.2f}")
         state = part.last
-        if warming:
+        if warming and not short:
             scale = kernel.next_scale(scale, part.acceptance.for_scale(scale))
+        if warming:
             continue
         kept.append(part.first(n_left))
         n_left -= AT_ONCE
@@ -99,10 +117,29 @@ def run_chains(
         n_drawn=n_chains * n_draws,
         chain=np.repeat(np.arange(n_chains), n_draws),
     )
-    series = [log_likelihood, *np.moveaxis(position, 2, 0)]
-    return Chains(
-        draws,
-        max(r_hat(one) for one in series),
-        min(effective_sample_size(one) for one in series),
-        float(np.mean([part.acceptance.mean for part in kept])),
-    )
+    return replace(chains_of(draws, float(np.mean([part.acceptance.mean for part in kept]))), started_from=final)
+
+
+def chains_of(draws: Draws, acceptance: float) -> Chains:
+    """Draws in chains of one length, with the R-hat and effective sample size of what moves worst."""
+    assert draws.chain is not None
+    n_chains = len(np.unique(draws.chain))
+    series = [x.reshape(n_chains, -1) for x in (draws.log_likelihood, *draws.position.T)]
+    return Chains(draws, max(r_hat(x) for x in series), min(effective_sample_size(x) for x in series), acceptance)
+
+
+def _every_second_at_a_mode(model: Model, state: State, modes: tuple[Mode, ...], rng: np.random.Generator, loop: Loop) -> State:
+    """The state with chains 1, 3, ... at draws of a normal at a mode, or at the mode itself where that draw is impossible."""
+    rows = np.arange(1, len(state.position), 2)
+    masses = np.array([mode.log_mass for mode in modes])
+    chosen = rng.permutation(systematic(masses, float(rng.random()), len(rows)))
+    at = np.stack([modes[k].position for k in chosen])
+    drawn = np.stack([rng.multivariate_normal(modes[k].position, modes[k].covariance, method="cholesky") for k in chosen])
+    near, there = state_at(model, drawn, loop), state_at(model, at, loop)
+    possible = np.isfinite(near.log_likelihood + near.log_prior)
+    out = {}
+    for name in ("position", "log_prior", "log_likelihood"):
+        old, a, b = np.array(getattr(state, name)), getattr(near, name), getattr(there, name)
+        old[rows] = np.where(possible.reshape(-1, *[1] * (a.ndim - 1)), a, b)
+        out[name] = old
+    return state._replace(**out)

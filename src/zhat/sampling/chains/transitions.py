@@ -68,7 +68,7 @@ class Independent:
             mean, covariance = moments(position)
             regression, rest = conditional_moments(covariance, columns)
             return Linear(columns, mean, regression, rest, self.degrees_of_freedom)
-        return Anywhere(_best_density(position, self.degrees_of_freedom, rng))
+        return Anywhere(best_density(position, self.degrees_of_freedom, rng))
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def conditional_moments(covariance: Array, columns: Columns) -> tuple[Array, Arr
     return regression, rest
 
 
-def _best_density(position: Array, degrees_of_freedom: float, rng: np.random.Generator) -> Proposal:
+def best_density(position: Array, degrees_of_freedom: float, rng: np.random.Generator) -> Proposal:
     """The t or mixture of t's with the highest likelihood on draws that were held out of the fit."""
     order = rng.permutation(len(position))
     kept_back, used = position[order[: len(order) // 4]], position[order[len(order) // 4 :]]

@@ -73,7 +73,7 @@ def positions_of(model: Model, draws: Mapping[str, Any], argument: str) -> Array
     if not isinstance(draws, Mapping):
         raise BadType(f"{argument} is a {type(draws).__name__}: give a dict of arrays, one for every parameter.")
     names = model.space.names
-    if set(draws) != set(names):
+    if not set(names) <= set(draws):  # others are left out: deterministic sites and transformed parameters stand beside the draws
         raise BadInput(f"{argument} has {sorted(map(str, draws))}; the parameters of {model.name!r} are {list(names)}.")
     flat: dict[str, Array] = {}
     leading: dict[str, tuple[int, ...]] = {}

@@ -1,0 +1,1 @@
+"""Arithmetic of posterior draws: bridges, reciprocal means, and whether draws belong to a density."""

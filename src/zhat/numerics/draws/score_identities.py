@@ -1,0 +1,88 @@
+"""Whose draws are they? Two identities that hold for the draws of one density and hardly any others.
+
+With g = grad log p at draws u of a density p whose tails vanish, integration by parts gives (Stein's identity)
+
+    E[ g ] = 0,          E[ (u - E u) g' ] = -I.
+
+Neither needs the constant of p, so posterior draws can be held against prior x likelihood: one gradient a draw. Draws of another
+model, of other data, of another prior, or with two coordinates exchanged, break them. Every mean is divided by its standard error
+along the chains, and the largest of the d + d^2 is judged against all of them (Bonferroni).
+
+*When they lie.* Where the density ends abruptly, or its tails are so heavy that the means have no variance, they need not hold.
+Chains that have not converged break them as well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr
+
+from zhat.numerics._checks import FloatArray, finite
+from zhat.numerics.series import effective_sample_size
+
+# Coordinates up to which all products are tested; beyond, those of each coordinate with its own slope.
+ALL_PRODUCTS_UP_TO = 20
+
+
+@dataclass(frozen=True)
+class ScoreTest:
+    """The z-scores of both identities.
+
+    Attributes
+    ----------
+    slopes : (d,) array
+        Of the mean slopes.
+    products : (d, d) array
+        Of the mean products of coordinate i and slope j; NaN where not tested.
+    """
+
+    slopes: FloatArray
+    products: FloatArray
+
+    @property
+    def n_tests(self) -> int:
+        """How many means were tested."""
+        return self.slopes.size + int(np.isfinite(self.products).sum())
+
+    @property
+    def largest(self) -> float:
+        """The largest of all |z|."""
+        return float(max(np.abs(self.slopes).max(), np.nanmax(np.abs(self.products))))
+
+    @property
+    def log_p(self) -> float:
+        """Log of the probability that the largest is so large by chance; at most zero."""
+        return min(0.0, math.log(2.0 * self.n_tests) + float(log_ndtr(-self.largest)))
+
+    @property
+    def worst_coordinate(self) -> int:
+        """The coordinate whose slope is farthest off."""
+        off = np.maximum(np.abs(self.slopes), np.nanmax(np.abs(self.products), axis=0))
+        return int(np.argmax(off))
+
+
+def score_test(position: ArrayLike, slope: ArrayLike) -> ScoreTest:
+    """Both identities at draws (n_chains, n_draws, d) with the gradients of the log density there."""
+    u, g = finite(position, "position"), finite(slope, "slope")
+    if u.ndim != 3 or u.shape != g.shape:
+        raise ValueError(f"position has shape {u.shape} and slope {g.shape}: both are (chains, draws, coordinates).")
+    d = u.shape[2]
+    centred = u - u.mean(axis=(0, 1))
+    slopes = np.array([_z(g[:, :, j], 0.0) for j in range(d)])
+    products = np.full((d, d), np.nan)
+    for i in range(d):
+        for j in range(d) if d <= ALL_PRODUCTS_UP_TO else (i,):
+            products[i, j] = _z(centred[:, :, i] * g[:, :, j], -1.0 if i == j else 0.0)
+    return ScoreTest(slopes, products)
+
+
+def _z(series: FloatArray, expected: float) -> float:
+    """How many standard errors the mean is from what it should be."""
+    spread, gap = float(series.std()), float(series.mean()) - expected
+    if spread == 0.0:
+        return 0.0 if gap == 0.0 else math.copysign(1e300, gap)
+    return gap * math.sqrt(min(effective_sample_size(series), float(series.size))) / spread

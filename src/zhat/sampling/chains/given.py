@@ -1,0 +1,194 @@
+"""Posterior draws that somebody already has: from named arrays to chains of a model, with the log densities that came along.
+
+`Brought` is what an adapter reads from a container, `Given` the same as vectors of one model. Chains stay apart. Names that are not
+parameters of the model (deterministic and transformed sites) are left out. Nothing is sampled; every draw is evaluated once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from zhat.errors import BadInput, ShapeError
+from zhat.model.model import Model
+from zhat.numerics.series import effective_sample_size
+from zhat.results.records import Array, Draws
+from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.evaluation import log_densities, unconstrained
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.chains.posterior import Chains, chains_of
+
+# Draws that are used; beyond, the error falls slowly, and each costs an evaluation or two. Chains are thinned evenly.
+ENOUGH = 20_000
+# Draws in all below which nothing is fitted to them.
+FEWEST = 100
+# Relative error of a parameter that is mapped to the unconstrained space and back: single precision has 1e-7.
+ROUND_TRIP = 1e-3
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Draws as they come: arrays (chain, draw, ...) or (draw, ...) by name, and what came along.
+
+    Attributes
+    ----------
+    values : mapping of str to array
+    source : str
+        What they were read from, for messages.
+    lp : (chain, draw) array or None
+        The sampler's own log density.
+    lp_lacks_constants : bool
+        Whether that density is known up to a constant only (Stan).
+    log_likelihood, log_prior : (chain, draw) arrays or None
+        Totals; the prior's is that of the parameters themselves, without Jacobian.
+    n_divergent : int
+    coupled : bool
+        Whether the chains are walkers of one ensemble (emcee), which depend on each other.
+    """
+
+    values: Mapping[str, Array]
+    source: str = "arrays"
+    lp: Array | None = None
+    lp_lacks_constants: bool = False
+    log_likelihood: Array | None = None
+    log_prior: Array | None = None
+    n_divergent: int = 0
+    coupled: bool = False
+
+
+@dataclass(frozen=True)
+class Given:
+    """Draws of one model: unconstrained vectors (n_chains, n_draws, d), and what came along with them."""
+
+    position: Array
+    brought: Brought
+    ignored: tuple[str, ...] = ()
+    thinned_by: int = 1
+    lp: Array | None = None
+    log_likelihood: Array | None = None
+    log_prior: Array | None = None
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains."""
+        return self.position.shape[0]
+
+
+def matched(model: Model, brought: Brought) -> Given:
+    """The draws as vectors of this model; refused where names, shapes or supports do not fit."""
+    flat, (n_chains, n_draws) = _by_site(model, brought)
+    position = unconstrained(model, flat)
+    _check_support(model, flat, position)
+    position = position.reshape(n_chains, n_draws, -1)
+    if n_chains * n_draws < FEWEST:
+        raise BadInput(f"draws: there are {n_chains * n_draws} of them, too few to fit a density to; give {FEWEST} at least.")
+    extras = {name: _like(getattr(brought, name), n_chains, n_draws) for name in ("lp", "log_likelihood", "log_prior")}
+    step = max(1, -(-n_chains * n_draws // ENOUGH), _walkers_step(position) if brought.coupled else 1)
+    kept = slice(None, None, step)
+    ignored = tuple(sorted(set(brought.values) - set(model.space.names)))
+    return Given(
+        position=position[:, kept],
+        brought=brought,
+        ignored=ignored,
+        thinned_by=step,
+        **{name: None if x is None else x[:, kept] for name, x in extras.items()},
+    )
+
+
+def evaluated(model: Model, given: Given, loop: Loop) -> Chains:
+    """The draws with their log densities, each evaluated once, and how well the chains agree."""
+    n_chains, n_draws, d = given.position.shape
+    position = given.position.reshape(-1, d)
+    loop.tick(f"{len(position):,} given draws")
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    impossible = ~np.isfinite(log_prior + log_likelihood)
+    if impossible.any():
+        raise BadInput(
+            f"draws: the posterior density of {model.name!r} is zero at {int(impossible.sum()):,} of {len(position):,} draws, the first "
+            f"is draw {int(np.argmax(impossible)) % n_draws} of chain {int(np.argmax(impossible)) // n_draws}: they are not draws of this model's posterior."
+        )
+    draws = Draws(
+        position=position,
+        log_prior=log_prior,
+        log_likelihood=log_likelihood,
+        n_drawn=len(position),
+        chain=np.repeat(np.arange(n_chains), n_draws),
+    )
+    return chains_of(draws, np.nan)
+
+
+def repeated_share(position: Array) -> float:
+    """Share of draws (n_chains, n_draws, d) that are equal to one that is not their neighbour in the chain: a resampled sample."""
+    fresh = np.ones(position.shape[:2], bool)
+    fresh[:, 1:] = (position[:, 1:] != position[:, :-1]).any(axis=2)
+    moved = position[fresh]
+    return 1.0 - len(np.unique(moved, axis=0)) / len(moved)
+
+
+def _by_site(model: Model, brought: Brought) -> tuple[dict[str, Array], tuple[int, int]]:
+    """The parameters' arrays with one leading axis, and the numbers of chains and draws."""
+    names = model.space.names
+    missing = [name for name in names if name not in brought.values]
+    if missing:
+        near = difflib.get_close_matches(missing[0], [str(name) for name in brought.values], n=1, cutoff=0.4)
+        hint = f" (the nearest name there is {near[0]!r})" if near else ""
+        raise BadInput(
+            f"draws from {brought.source} lack the parameter {missing[0]!r} of {model.name!r}{hint}: it has "
+            f"{', '.join(map(repr, names))}, and the draws have {', '.join(repr(str(name)) for name in brought.values)}. Save every "
+            "parameter of the model with the draws, under its own name."
+        )
+    flat: dict[str, Array] = {}
+    leading: dict[str, tuple[int, ...]] = {}
+    for site in model.space.sites:
+        array = np.asarray(brought.values[site.name], np.float64)
+        n_axes = array.ndim - len(site.shape)
+        if n_axes not in (1, 2) or array.shape[n_axes:] != site.shape:
+            raise ShapeError(
+                f"draws[{site.name!r}] has shape {array.shape}: a draw of it has shape {site.shape}, and before that there is one axis "
+                "(draws) or two (chains, draws)."
+            )
+        if not np.isfinite(array).all():
+            raise BadInput(f"draws[{site.name!r}] has values that are not finite; they cannot be posterior draws.")
+        leading[site.name] = array.shape[:n_axes]
+        flat[site.name] = array.reshape(-1, *site.shape)
+    if len(set(leading.values())) != 1 or not np.prod(leading[names[0]]):
+        raise ShapeError(f"draws: every parameter needs the same number of chains and draws; there are {leading}.")
+    shape = leading[names[0]]
+    return flat, (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
+
+
+def _check_support(model: Model, flat: dict[str, Array], position: Array) -> None:
+    """Refuse draws that are outside of the support, or that the map to the unconstrained space and back does not return."""
+    back, log_prior = constrain_batch(model, np.where(np.isfinite(position), position, 0.0))
+    bad = ~np.isfinite(position).all(axis=1) | ~np.isfinite(np.asarray(log_prior))
+    for name, values in flat.items():
+        axes = tuple(range(1, values.ndim))
+        gap = np.abs(np.asarray(back[name]) - values)
+        scale = ROUND_TRIP * (np.abs(values) + np.abs(values).mean(axis=0))
+        bad |= (gap > scale + 1e-12).any(axis=axes) if axes else gap > scale + 1e-12
+    if bad.any():
+        first = int(np.argmax(bad))
+        at = ", ".join(f"{name} = {np.array2string(flat[name][first], precision=4, threshold=6)}" for name in flat)
+        raise BadInput(
+            f"draws: {int(bad.sum()):,} of {len(bad):,} lie outside of the support of the prior of {model.name!r}, or on its edge, the "
+            f"first is draw {first} ({at}): a parameter has another constraint there, or was stored with too few digits."
+        )
+
+
+def _like(extra: Array | None, n_chains: int, n_draws: int) -> Array | None:
+    """An array of log densities as (n_chains, n_draws), or None if it does not have that many."""
+    if extra is None or np.size(extra) != n_chains * n_draws:
+        return None
+    return np.asarray(extra, np.float64).reshape(n_chains, n_draws)
+
+
+def _walkers_step(position: Array) -> int:
+    """The thinning after which the walkers of an ensemble are nearly independent: the autocorrelation time of their mean."""
+    means = position.mean(axis=0)
+    if len(means) < 4:
+        return 1
+    slowest = min(effective_sample_size(column) for column in means.T)
+    return max(1, int(np.ceil(len(means) / max(slowest, 1.0))))

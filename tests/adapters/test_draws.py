@@ -1,0 +1,100 @@
+"""Containers of draws: what is read from each, and what is refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+
+import zhat
+from zhat.adapters.draws import arrays_of, model_of, read_draws
+from zhat.errors import BadInput, BadType
+
+PRIOR = {"mu": dist.Normal(0.0, 1.0), "b": dist.Normal(0.0, 1.0).expand([2, 3]).to_event(2)}
+MODEL = zhat.Model(lambda p: -0.5 * p["mu"] ** 2, PRIOR, name="containers")
+
+
+def test_columns_are_put_together_from_zero_or_from_one():
+    columns = {f"b.{i}.{j}": np.full(4, 10.0 * i + j) for i in (1, 2) for j in (1, 2, 3)} | {"mu": np.zeros(4)}
+    found = arrays_of(columns)
+    assert found["b"].shape == (4, 2, 3) and found["b"][0, 1, 2] == 23.0 and found["mu"].shape == (4,)
+    assert arrays_of({"t[0]": np.zeros(2), "t[1]": np.ones(2)})["t"].tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    with pytest.raises(BadInput, match="start at 0 or 1"):
+        arrays_of({"t[2]": np.zeros(2), "t[3]": np.ones(2)})
+    with pytest.raises(BadInput, match="has 2 columns"):
+        arrays_of({"t[1]": np.zeros(2), "t[4]": np.ones(2)})
+
+
+def test_a_frame_with_a_column_of_chains():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"chain": [0, 0, 1, 1], "draw": [0, 1, 0, 1], "mu": [1.0, 2.0, 3.0, 4.0], "b[0]": 0.0, "b[1]": 1.0})
+    found = read_draws(frame, MODEL).values
+    assert found["mu"].tolist() == [[1.0, 2.0], [3.0, 4.0]] and found["b"].shape == (2, 2, 2) and "draw" not in found
+
+
+def test_an_ensemble_has_names_by_order_and_walkers_as_chains():
+    chain = np.arange(5 * 4 * 7, dtype=float).reshape(5, 4, 7)
+    sampler = SimpleNamespace(get_chain=lambda: chain, get_log_prob=lambda: chain[..., 0])
+    found = read_draws(sampler, MODEL)
+    assert found.coupled and found.lp.shape == (4, 5)
+    assert found.values["mu"].shape == (4, 5) and found.values["mu"][1, 0] == chain[0, 1, 0]
+    assert found.values["b"].shape == (4, 5, 2, 3) and found.values["b"][0, 0, 1, 2] == 6.0
+    short = SimpleNamespace(get_chain=lambda: chain[..., :3], get_log_prob=lambda: chain[..., 0])
+    with pytest.raises(BadInput, match="7 numbers"):
+        read_draws(short, MODEL)
+
+
+def test_numpyros_fields_become_log_densities_and_divergences():
+    sampler = SimpleNamespace(
+        get_samples=lambda group_by_chain: {"mu": np.zeros((2, 3))},
+        get_extra_fields=lambda group_by_chain: {"potential_energy": np.ones((2, 3)), "diverging": np.eye(2, 3)},
+    )
+    found = read_draws(sampler, MODEL)
+    assert found.lp.tolist() == (-np.ones((2, 3))).tolist() and found.n_divergent == 2
+    assert model_of({"mu": 1.0}) is None
+    with pytest.raises(BadInput, match="does not hold its model"):
+        model_of(SimpleNamespace(get_samples=lambda: 0, sampler=SimpleNamespace(model=None)))
+
+
+def test_groups_of_arviz_are_read_with_their_meanings():
+    az = pytest.importorskip("arviz_base")
+    tree = az.from_dict(
+        {
+            "posterior": {"mu": np.zeros((2, 5)), "b": np.zeros((2, 5, 2, 3))},
+            "sample_stats": {"lp": np.ones((2, 5)), "diverging": np.zeros((2, 5), bool)},
+            "log_likelihood": {"y": np.ones((2, 5, 4)), "w": np.ones((2, 5))},
+            "log_prior": {"mu": np.ones((2, 5)), "b": np.ones((2, 5, 2, 3))},
+        }
+    )
+    found = read_draws(tree, MODEL)
+    assert found.log_likelihood.tolist() == np.full((2, 5), 5.0).tolist()
+    assert found.log_prior.tolist() == np.full((2, 5), 7.0).tolist() and found.lp[0, 0] == 1.0
+    weighted = az.from_dict({"posterior": {"mu": np.zeros((1, 5))}, "sample_stats": {"log_weight": np.arange(5.0)[None]}})
+    with pytest.raises(BadInput, match="weighted"):
+        read_draws(weighted, MODEL)
+
+
+def test_files_that_are_not_draws(tmp_path):
+    (tmp_path / "fit.txt").write_text("no")
+    (tmp_path / "fit.nc").write_text("no")
+    with pytest.raises(BadInput, match=r"fit\.txt is not a kind of file"):
+        read_draws(tmp_path / "fit.txt", MODEL)
+    with pytest.raises(BadInput, match=r"fit\.nc cannot be opened"):
+        read_draws(tmp_path / "fit.nc", MODEL)
+    with pytest.raises(BadInput, match="no file is called"):
+        read_draws(str(tmp_path / "chain_*.csv"), MODEL)
+    with pytest.raises(BadType, match="draws is a"):
+        read_draws(3, MODEL)
+
+
+def test_the_csv_files_of_stan_are_the_chains(tmp_path):
+    for k in (1, 2):
+        lines = ["# save_warmup = 0", "lp__,divergent__,mu," + ",".join(f"b.{i}.{j}" for j in (1, 2, 3) for i in (1, 2))]
+        lines += [f"-{k}.5,0,{k},1,2,3,4,5,6"] * 4
+        (tmp_path / f"fit_{k}.csv").write_text("\n".join(lines))
+    for source in (str(tmp_path / "fit_*.csv"), [tmp_path / "fit_1.csv", tmp_path / "fit_2.csv"]):
+        found = read_draws(source, MODEL)
+        assert found.values["mu"][:, 0].tolist() == [1.0, 2.0] and found.lp_lacks_constants
+        assert found.values["b"].shape == (2, 4, 2, 3) and found.values["b"][0, 0, 1, 0] == 2.0

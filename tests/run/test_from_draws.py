@@ -1,0 +1,231 @@
+"""Evidence from draws that the caller has: right numbers, nothing sampled, and draws of something else told apart with the reason."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jax
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import pytest
+
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType, ShapeError
+from zhat.results.estimate import Level
+from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.chains.posterior import ChainSettings, run_chains
+from zhat.seeding import Key
+
+pytestmark = pytest.mark.xdist_group("E8")
+
+NO_CHECK = zhat.Bridge(mode_check=False)
+
+
+@cache
+def example():
+    return zoo.example("E8")
+
+
+@cache
+def fit():
+    """4 x 1000 posterior draws of E8 with their log densities, by this library's own chains."""
+    model = example().model
+    with jax.enable_x64(True):
+        chains = run_chains(model, Key(3), Loop(None, False, "fit"), ChainSettings(4, 200, 1000))
+        params, _ = constrain_batch(model, chains.draws.position)
+    arrays = {name: np.asarray(x).reshape(4, 1000, *np.shape(x)[1:]) for name, x in params.items()}
+    return arrays, (chains.draws.log_prior + chains.draws.log_likelihood).reshape(4, 1000)
+
+
+def draws():
+    return dict(fit()[0])
+
+
+def tree(posterior=None, lp=None, **groups):
+    """An ArviZ-like object: groups are attributes with data_vars."""
+    az = pytest.importorskip("arviz_base")
+    content = {"posterior": posterior or draws(), **groups}
+    if lp is not None:
+        content["sample_stats"] = {"lp": lp}
+    return az.from_dict(content)
+
+
+def estimate(source, method=NO_CHECK, model=None):
+    return zhat.evidence(model or example().model, method, draws=source, seed=1, progress=False)
+
+
+def test_draws_give_the_evidence_and_nothing_is_sampled():
+    result = estimate(draws())
+    assert result.status.is_ok and result.method == "bridge"
+    assert abs(result.log_evidence - example().log_evidence) < 4.5 * result.log_evidence_se
+    assert result.log_evidence_se < 0.01
+    # Prior draws of the first checks, each draw once, its reflection, and two evaluations of as many proposals.
+    assert result.cost.n_likelihood <= 1100 + 4 * 4000
+    assert result.settings["draws"]["chains"] == 4 and result.diagnostics["given_r_hat"] < 1.02
+    assert "not checked" in result.explain()
+
+
+def test_every_container_gives_the_same_digits(tmp_path):
+    arrays, lp = fit()
+    first = estimate(arrays).log_evidence
+    np.savez(tmp_path / "fit.npz", **arrays)
+    others = [tree(lp=lp), tree(lp=-lp), tmp_path / "fit.npz", str(tmp_path / "fit.npz")]
+    pytest.importorskip("h5netcdf")
+    tree(lp=lp).to_netcdf(tmp_path / "fit.nc")
+    others.append(tmp_path / "fit.nc")
+    for source in others:
+        assert estimate(source).log_evidence == first
+
+
+def test_by_default_bridge_sampling_runs_with_a_check_for_missed_mass():
+    result = zhat.evidence(example().model, draws=draws(), seed=1, progress=False)
+    assert result.status.is_ok and result.method == "bridge" and "given" in result.why_this_method
+    assert result.diagnostics["mode_check"] == "done" and "not checked" not in result.explain()
+
+
+def test_numpyros_mcmc_object_is_model_data_and_draws_in_one():
+    def program(y):
+        mu = numpyro.sample("mu", dist.Normal(0.0, 2.0))
+        numpyro.deterministic("twice", 2.0 * mu)
+        numpyro.sample("y", dist.Normal(mu, 1.0), obs=y)
+
+    y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
+    sampler = numpyro.infer.MCMC(
+        numpyro.infer.NUTS(program), num_warmup=300, num_samples=500, num_chains=2, chain_method="vectorized", progress_bar=False
+    )
+    sampler.run(jax.random.key(1), y, extra_fields=("potential_energy",))
+    result = zhat.evidence(sampler, NO_CHECK, seed=1, progress=False)
+    assert result.status.is_ok and abs(result.diagnostics["lp_constant"]) < 1e-3
+    assert result.diagnostics["ignored_names"] == ["twice"]
+    assert abs(result.log_evidence - zoo.example("E1").log_evidence) < 4.5 * result.log_evidence_se
+    proposal = zhat.proposal_from_draws(zhat.Model.from_numpyro(program, y), sampler)
+    assert np.isfinite(proposal.log_density(np.zeros((1, 1)))).all()
+
+
+# -- draws of something else ----------------------------------------------------------------------------------------------
+
+
+def swapped():
+    arrays = draws()
+    name = next(name for name, x in arrays.items() if x.ndim == 3)
+    return {**arrays, name: arrays[name][..., ::-1]}
+
+
+def test_exchanged_columns_are_named():
+    result = estimate(swapped())
+    assert result.status.level is Level.FAILED and result.status.reasons[0].code == "foreign-draws"
+    assert "Exchanging" in result.status.reasons[0].sentence
+    stored = estimate(tree(swapped(), lp=fit()[1]))
+    assert "two columns of the draws are exchanged" in stored.status.reasons[0].sentence
+
+
+def test_other_data_and_another_prior_are_told_apart():
+    model = example().model
+    x, y = model.data
+    other = model.with_data((x, np.asarray(y) + np.linspace(-1.0, 1.0, len(y))))
+    assert estimate(draws(), model=other).status.reasons[0].code == "foreign-draws"
+    result = estimate(tree(lp=fit()[1]), model=other)
+    assert result.status.level is Level.FAILED and "from draw to draw" in result.status.reasons[0].sentence
+
+
+def test_a_constant_that_one_side_lacks_is_said():
+    result = estimate(tree(lp=fit()[1] + 1.75))
+    assert str(result.status) == "suspect (constant-differs)" and "+1.75" in result.status.reasons[0].sentence
+    stan = tree(lp=fit()[1] + 1.75)
+    stan["posterior"].attrs["inference_library"] = "cmdstanpy"
+    assert estimate(stan).status.is_ok
+
+
+def test_stored_totals_tell_the_likelihood_from_the_prior():
+    arrays, lp = fit()
+    model = example().model
+    flat = {name: x.reshape(-1, *x.shape[2:]) for name, x in arrays.items()}
+    log_prior = np.array([model.evaluate(**{k: v[i] for k, v in flat.items()}) for i in range(0, 4000, 400)])
+    assert np.isfinite(log_prior).all()
+    right = estimate(arrays)
+    likelihood = right.record.log_likelihood.reshape(4, 1000)
+    assert estimate(tree(lp=lp, log_likelihood={"y": likelihood})).status.is_ok
+    wrong = estimate(tree(log_likelihood={"y": likelihood * 1.1}))
+    assert wrong.status.level is Level.FAILED and "log likelihood stored" in wrong.status.reasons[0].sentence
+
+
+def test_a_resampled_set_is_flagged():
+    rows = np.random.default_rng(1).integers(0, 1000, 1000)
+    result = estimate({name: x[:, rows] for name, x in fit()[0].items()})
+    assert "repeated-draws" in str(result.status)
+
+
+def test_chains_that_disagree_are_flagged():
+    arrays = draws()
+    order = np.argsort(arrays[next(iter(arrays))].reshape(4000, -1)[:, 0])
+    result = estimate({name: x.reshape(4000, *x.shape[2:])[order].reshape(x.shape) for name, x in arrays.items()})
+    assert "chains-disagree" in str(result.status)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (lambda d: {"other": next(iter(d.values()))}, BadInput, "lack the parameter"),
+        (lambda d: {k: v[:, :20] for k, v in d.items()}, BadInput, "too few"),
+        (lambda d: {k: v[..., None] for k, v in d.items()}, ShapeError, "a draw of it has shape"),
+        (lambda d: {k: np.where(v == v.max(), np.nan, v) for k, v in d.items()}, BadInput, "not finite"),
+        (lambda d: 3.0, BadType, "draws is a builtins.float"),
+        (lambda d: "nowhere.nc", BadInput, "there is no file nowhere.nc"),
+    ],
+)
+def test_what_cannot_be_draws_is_refused_at_the_door(change, error, words):
+    with pytest.raises(error, match=words):
+        estimate(change(draws()))
+
+
+def test_draws_outside_of_the_support_are_refused():
+    arrays = draws()
+    positive = next(site.name for site in example().model.space.sites if "Real" not in site.support)
+    arrays[positive] = -arrays[positive]
+    with pytest.raises(BadInput, match="outside of the support"):
+        estimate(arrays)
+
+
+def test_methods_and_repeats_that_make_no_sense_are_refused():
+    with pytest.raises(BadInput, match="makes its own draws"):
+        estimate(draws(), "smc")
+    with pytest.raises(BadInput, match="repeats=3"):
+        zhat.evidence(example().model, draws=draws(), repeats=3, seed=1, progress=False)
+
+
+# -- other methods, comparisons -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["reciprocal", "chib-jeliazkov", "laplace-metropolis", "harmonic-mean", "importance"])
+def test_other_methods_use_the_draws(method):
+    result = estimate(draws(), method)
+    assert result.settings["draws"]["draws"] == 1000
+    if method == "harmonic-mean":
+        assert not result.status.is_ok
+        return
+    assert result.status.is_ok, result.explain()
+    assert abs(result.log_evidence - example().log_evidence) < 4.5 * result.error
+    if method not in ("importance", "laplace-metropolis"):
+        assert result.record.position.shape[0] if hasattr(result.record, "position") else len(result.record.final.position)
+
+
+def test_a_result_can_be_read_and_used_as_draws():
+    result = estimate(draws())
+    again = zhat.read(result, zhat.Reciprocal())
+    assert again.cost.n_likelihood == 0 and abs(again.log_evidence - example().log_evidence) < 4.5 * again.log_evidence_se
+    assert estimate(result).log_evidence == pytest.approx(result.log_evidence, abs=1e-9)
+    with pytest.raises(BadInput, match="draws=result"):
+        zhat.read(result, "bridge")
+
+
+def test_models_with_draws_are_compared():
+    model = example().model
+    smaller = zoo.example("E8s-slope")
+    comparison = zhat.compare({"line": (model, draws()), "slope": smaller.model}, NO_CHECK, seed=1, progress=False)
+    truth = example().log_evidence - smaller.log_evidence
+    factor = comparison.log_bayes_factor("line", "slope")
+    assert abs(factor.value - truth) < 4.5 * factor.se
+    assert comparison.evidences["line"].settings["draws"]["chains"] == 4

@@ -6,6 +6,7 @@
 
 * Effects: `Intercept`, `Fixed` (covariates), `IID`, `RW1`, `RW2`, `AR1`, `Seasonal`, `Besag`.
 * Observations: `Gaussian`, `Poisson`, `Binomial`, `NegativeBinomial`, `StochasticVolatility`.
+* `marginals(result)`: posterior means, standard deviations and intervals of every latent value and of the others.
 * `Latent`: what such a model declares; ``Model(..., latent=("alpha", "b"))`` declares names alone.
 """
 
@@ -13,6 +14,7 @@ from zhat.model.fields.build import model
 from zhat.model.fields.declared import Latent
 from zhat.model.fields.observations import Binomial, Gaussian, NegativeBinomial, Observation, Poisson, StochasticVolatility
 from zhat.model.fields.terms import AR1, IID, RW1, RW2, Besag, Effects, Fixed, Intercept, Seasonal, Term
+from zhat.results.marginals import Marginals, marginals
 
 __all__ = [
     "AR1",
@@ -26,11 +28,13 @@ __all__ = [
     "Gaussian",
     "Intercept",
     "Latent",
+    "Marginals",
     "NegativeBinomial",
     "Observation",
     "Poisson",
     "Seasonal",
     "StochasticVolatility",
     "Term",
+    "marginals",
     "model",
 ]

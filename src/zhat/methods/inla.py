@@ -50,7 +50,7 @@ from zhat.verdicts.weights import weights_status
 
 # A lattice in more dimensions has too many nodes.
 MOST_HYPERPARAMETERS = 4
-# A log density this near to the inner Gaussian's at every draw is that Gaussian, to rounding.
+# A log density this near to the inner Gaussian's over the draws is that Gaussian, to rounding (which small scales amplify).
 EXACT = 1e-6
 # Newton searches for other inner modes, and the distance in standard deviations from which a mode is another one.
 INNER_STARTS = 32
@@ -87,7 +87,7 @@ class INLA(Method):
         prior = bench.prior().position
         prior = prior[np.isfinite(prior).all(axis=1)]
         check_declared(field, prior, key.child("declared").generator())
-        outer = integrate(field, prior[:, field.rest], bench.loop)
+        outer = integrate(field, prior, bench.loop)
         if outer is None:
             return Estimate(np.nan, None, Status.failed("no-mode", _NO_MODE))
         parts = corrected(field, outer, self.n_draws, key.child("draws"), bench.loop)

@@ -5,8 +5,8 @@
     shells = zoo.example("S3")           # built on first use, kept
     shells.model, shells.log_evidence
 
-E models (`E_IDS`) are well behaved and exact to twelve digits; S models (`S_IDS`) are made to break methods; the rest are
-the models of Friel & Wyse (2012) on data, and Gaussians of any size. Nothing is built when the zoo is imported.
+E models (`E_IDS`) are well behaved and exact to twelve digits; S models (`S_IDS`) are made to break methods; `LATENT_IDS` are
+latent Gaussian models; the rest are the models of Friel & Wyse (2012) on data, and Gaussians of any size. Nothing is built when the zoo is imported.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from zhat.zoo import binary, conjugate, friel_wyse, latent, mixtures, regression
 from zhat.zoo._example import Example
 from zhat.zoo.conjugate import fixed_mean_log_evidence
 from zhat.zoo.datasets import load
+from zhat.zoo.fields import latent_gaussian
 from zhat.zoo.friel_wyse import normal_gamma, running_example
 from zhat.zoo.gaussian import gaussian
 from zhat.zoo.pima import MODEL_1, MODEL_2, pima, pima_with_mask
@@ -27,6 +28,7 @@ from zhat.zoo.pine import COVARIATES, DATA, PRIORS, pine
 
 __all__ = [
     "E_IDS",
+    "LATENT_IDS",
     "S_IDS",
     "Example",
     "catalogue",
@@ -97,14 +99,23 @@ _BENCHMARKS: dict[str, Builder] = {
     "separated-classes": binary.separated_classes,
 }
 
-_BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_FRIEL_WYSE, **_BENCHMARKS}
+_FIELDS: dict[str, Builder] = {
+    **{f"seeds-{effects}": partial(latent_gaussian.seeds, effects) for effects in latent_gaussian.SEEDS_LOG_EVIDENCE},
+    "coal-smooth": latent_gaussian.coal,
+    "tokyo": latent_gaussian.tokyo,
+    "noisy-ar": latent_gaussian.noisy_ar,
+    "stochastic-volatility": latent_gaussian.stochastic_volatility,
+}
+
+_BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_FRIEL_WYSE, **_BENCHMARKS, **_FIELDS}
 
 E_IDS: tuple[str, ...] = tuple(_EXACT)
+LATENT_IDS: tuple[str, ...] = tuple(_FIELDS)
 S_IDS: tuple[str, ...] = tuple(_STRESS)
 
 
 def catalogue() -> tuple[str, ...]:
-    """The ids of all examples: exact, stress, Friel & Wyse (2012), benchmarks."""
+    """The ids of all examples: exact, stress, Friel & Wyse (2012), benchmarks, latent Gaussian models."""
     return tuple(_BUILDERS)
 
 

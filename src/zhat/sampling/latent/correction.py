@@ -37,7 +37,8 @@ class Corrected:
     ----------
     log_weight : (n,) array
     not_quadratic : float
-        How far the log density is from the inner Gaussian's at the draws, at most: zero where the inner integrals are exact.
+        How far the log density is from the inner Gaussian's at the draws, on average: zero to rounding where the inner
+        integrals are exact.
     draws : Draws
         With their log weights; of long fields some.
     """
@@ -78,7 +79,7 @@ def corrected(field: Field, outer: Outer, n_draws: int, key: Key, loop: Loop) ->
     draws = Draws(
         position=position, log_prior=log_prior, log_likelihood=log_likelihood, log_weight=weight, n_drawn=len(position)
     )
-    return Corrected(log_weight, float(off.max()), draws)
+    return Corrected(log_weight, float(off.mean()), draws)
 
 
 def _draw(node: Node, count: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:

@@ -25,8 +25,8 @@ from zhat.sampling.latent.field import Field
 from zhat.sampling.latent.inner import Node, inner_modes
 
 # Nats below the highest node at which the lattice ends, in one and two dimensions and in more, where nodes are many: a normal
-# has 2e-6 of its mass beyond in two dimensions, 2e-4 in three; the share of the rim is part of the error.
-DROP, DROP_IN_MANY = 13.0, 10.0
+# has 2e-6 of its mass beyond in two dimensions, 8e-5 in three. The share of the rim around them is part of the error.
+DROP, DROP_IN_MANY = 13.0, 11.0
 # Two lattices that differ by less than this many nats agree: their mean is then known to half of it or better.
 AGREE = 1e-3
 # The first step in standard deviations, the factor of the next, and how many there are; and nodes at most.
@@ -37,25 +37,32 @@ MOST_NODES = 40_000
 # Prior draws of theta that are evaluated, and the best of them that an optimiser starts from.
 SEARCHED = 32
 OPTIMISED = 4
+# Prior draws of the latents from which Newton starts where zero fails (a saddle between two modes, an edge).
+FURTHER_STARTS = 4
 
 Point = tuple[int, ...]
 
 
 @dataclass
 class Marginal:
-    """log Z~(theta), with every node that was evaluated; a warm start is the mode of the best node so far."""
+    """log Z~(theta) at any values. Newton starts at the mode of the best node so far, then at zero, then at prior draws."""
 
     field: Field
     loop: Loop
+    draws: Array
     best: Node | None = None
 
     def nodes(self, theta: Array) -> list[Node | None]:
         """The nodes at these values."""
-        start = np.zeros(self.field.shape.size) if self.best is None else self.best.mode
-        nodes = inner_modes(self.field, theta, start, self.loop)
-        if self.best is not None and any(node is None for node in nodes):  # a start far from the mode may fail where zero does not
-            again = [k for k, node in enumerate(nodes) if node is None]
-            for k, node in zip(again, inner_modes(self.field, theta[again], np.zeros_like(start), self.loop), strict=True):
+        starts = [np.zeros(self.field.shape.size)] if self.best is None else [self.best.mode, np.zeros(self.field.shape.size)]
+        if not self.field.log_concave:
+            starts += list(self.draws[:FURTHER_STARTS])
+        nodes: list[Node | None] = [None] * len(theta)
+        for start in starts:
+            left = [k for k, node in enumerate(nodes) if node is None]
+            if not left:
+                break
+            for k, node in zip(left, inner_modes(self.field, theta[left], start, self.loop), strict=True):
                 nodes[k] = node
         for node in nodes:
             if node is not None and (self.best is None or node.log_laplace > self.best.log_laplace):
@@ -97,12 +104,12 @@ class Outer:
 
 
 def integrate(field: Field, draws: Array, loop: Loop) -> Outer | None:
-    """Integrate over theta; `draws` are its values at prior draws. None where no inner mode was found."""
-    marginal = Marginal(field, loop)
+    """Integrate over theta; `draws` are prior draws, unconstrained. None where no inner mode was found."""
+    marginal = Marginal(field, loop, draws[:, field.latent])
     if not len(field.rest):
         nodes = [node for node in marginal.nodes(np.zeros((1, 0))) if node is not None]
         return Outer(nodes, 0.0, nodes[0].log_laplace, 0.0, 0.0, True, 1) if nodes else None
-    modes, axes = _search(marginal, draws)
+    modes, axes = _search(marginal, draws[:, field.rest])
     if modes is None:
         return None
     return _refine(marginal, modes, axes, loop)
@@ -232,16 +239,17 @@ def _refine(marginal: Marginal, modes: Array, axes: Array, loop: Loop) -> Outer:
         for odd in (0, 1):
             seeds = [tuple(int(2 * i) + odd for i in place) for place in nearest]
             points, rim = lattice.grow(seeds, loop)
+            points += [point for point in rim if lattice.value(point) > -np.inf]
             sums.append(float(log_sum_exp(np.array([lattice.value(point) for point in points]))))
-            outside = np.array([lattice.value(point) for point in rim])
-            beyond += 0.5 * float(np.exp(log_sum_exp(outside) - sums[-1])) if np.isfinite(outside).any() else 0.0
+            # What lies beyond the rim is about as much as the rim: tails of scales fall exponentially.
+            beyond += 0.5 * sum(float(np.exp(lattice.value(point) - sums[-1])) for point in rim)
             inside += points
         differ, n_before = abs(sums[0] - sums[1]), len(lattice.nodes)
         if differ < AGREE or n_before / FINER**m > MOST_NODES:
             break
         step *= FINER
     log_cell = log_volume + m * float(np.log(lattice.step)) - float(np.log(2.0))
-    nodes = [node for point in inside if (node := lattice.nodes[point]) is not None]
+    nodes = [node for point in inside if (node := lattice.nodes[point]) is not None]  # with the rim
     total = float(np.logaddexp(*sums)) + log_cell
     agrees = differ < AGREE and n_before < MOST_NODES
     return Outer(nodes, log_cell, total, 0.5 * differ + beyond, lattice.step, agrees, len(modes))

@@ -20,7 +20,7 @@ from zhat.zoo import binary, conjugate, friel_wyse, latent, mixtures, regression
 from zhat.zoo._example import Example
 from zhat.zoo.conjugate import fixed_mean_log_evidence
 from zhat.zoo.datasets import load
-from zhat.zoo.fields import latent_gaussian
+from zhat.zoo.fields import change_points, latent_gaussian
 from zhat.zoo.friel_wyse import normal_gamma, running_example
 from zhat.zoo.gaussian import gaussian
 from zhat.zoo.pima import MODEL_1, MODEL_2, pima, pima_with_mask
@@ -100,17 +100,15 @@ _BENCHMARKS: dict[str, Builder] = {
 }
 
 _FIELDS: dict[str, Builder] = {
-    **{f"seeds-{effects}": partial(latent_gaussian.seeds, effects) for effects in latent_gaussian.SEEDS_LOG_EVIDENCE},
-    "coal-smooth": latent_gaussian.coal,
-    "tokyo": latent_gaussian.tokyo,
-    "noisy-ar": latent_gaussian.noisy_ar,
-    "stochastic-volatility": latent_gaussian.stochastic_volatility,
+    **{id: partial(latent_gaussian.latent_gaussian, id) for id in latent_gaussian.IDS},
+    "ar-errors": change_points.ar_errors,
+    "coal-one-change": change_points.coal_one_change,
 }
 
 _BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_FRIEL_WYSE, **_BENCHMARKS, **_FIELDS}
 
 E_IDS: tuple[str, ...] = tuple(_EXACT)
-LATENT_IDS: tuple[str, ...] = tuple(_FIELDS)
+LATENT_IDS: tuple[str, ...] = latent_gaussian.IDS
 S_IDS: tuple[str, ...] = tuple(_STRESS)
 
 

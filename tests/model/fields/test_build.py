@@ -76,6 +76,22 @@ def test_effects_of_crossed_groups_are_dense():
     assert model.latent.line == 0 and model.latent.half_width == 0
 
 
+def test_effects_from_noise_are_the_same_model():
+    terms = [latent.Intercept(sd=1.0), latent.AR1(name="x", sd=dist.HalfNormal(1.0), coefficient=dist.Uniform(-1.0, 1.0))]
+    plain, noisy = (latent.model(Y, terms, latent.Poisson(), from_noise=flag) for flag in (False, True))
+    assert Offer.LATENT_GAUSSIAN not in noisy.offers
+    assert plain.n_dimensions == noisy.n_dimensions and plain.data_id == noisy.data_id
+    noise, scale, phi = np.sin(np.arange(6.0)), 0.7, 0.5
+    x = [scale * noise[0] / np.sqrt(1 - phi**2)]
+    for shock in noise[1:]:
+        x.append(phi * x[-1] + scale * shock)
+    hyper = {"intercept": 0.2, "x_sd": scale, "x_coefficient": phi}
+    there, here = plain.evaluate(x=np.array(x), **hyper), noisy.evaluate(x_noise=noise, **hyper)
+    assert here[1] == pytest.approx(there[1], abs=1e-10)
+    # The two priors differ by the determinant of the map, which is triangular.
+    assert here[0] - there[0] == pytest.approx(6 * np.log(scale) - 0.5 * np.log(1 - phi**2), abs=1e-10)
+
+
 def test_two_models_of_the_same_observations_can_be_compared():
     one = latent.model(Y, [latent.IID(name="x", sd=1.0)], latent.Poisson())
     other = latent.model(Y, [latent.Intercept(sd=1.0)], latent.Poisson())

@@ -29,7 +29,15 @@ from zhat.model.model import Model
 MOST_DENSE = 2000
 
 
-def model(y: Any, terms: Sequence[Term], observed: Observation, *, offset: Any = None, name: str = "latent Gaussian") -> Model:
+def model(
+    y: Any,
+    terms: Sequence[Term],
+    observed: Observation,
+    *,
+    offset: Any = None,
+    name: str = "latent Gaussian",
+    from_noise: bool = False,
+) -> Model:
     """The model y_i ~ observed(eta_i), eta the sum of the terms and the offset.
 
     Parameters
@@ -42,6 +50,9 @@ def model(y: Any, terms: Sequence[Term], observed: Observation, *, offset: Any =
     offset : array (n,), optional
         A known part of the predictor.
     name : str
+    from_noise : bool
+        Write every effect as a function of standard noise, which is then the parameter (`NAME_noise`): the same evidence, without
+        the funnel between effects and their scale. For a second opinion by `SMC`, whose moves mix better there; not for INLA.
     """
     values = np.asarray(y, np.float64)
     if values.ndim != 1 or not len(values):
@@ -57,13 +68,14 @@ def model(y: Any, terms: Sequence[Term], observed: Observation, *, offset: Any =
     def prior() -> None:
         observed.sample()
         for term in terms:
-            term.sample(n)
+            term.sample(n, from_noise)
 
     def log_likelihood(params: Any, data: Any) -> Any:
-        eta = data["offset"] + sum(term.predictor(params[term.name], data["terms"][term.name]) for term in terms)
+        values = {term.name: term.value(n, params, from_noise) for term in terms}
+        eta = data["offset"] + sum(term.predictor(values[term.name], data["terms"][term.name]) for term in terms)
         return jnp.sum(observed.log_density(eta, params, data))
 
-    latent = structure(terms, n, {term.name: data["terms"][term.name] for term in terms})
+    latent = None if from_noise else structure(terms, n, data["terms"])
     return Model(log_likelihood, prior, data=data, name=name, data_id=fingerprint(seen), latent=latent)
 
 

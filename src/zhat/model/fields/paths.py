@@ -45,22 +45,23 @@ class Path(dist.Distribution):
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
         """See numpyro.distributions.Distribution."""
-        n, p = self.event_shape[0], self.coefficients.shape[0]
-        noise = jax.random.normal(key, (*sample_shape, n))
+        path: Any = self.from_noise
+        for _ in sample_shape:
+            path = jax.vmap(path)
+        return path(jax.random.normal(key, (*sample_shape, self.event_shape[0])))
+
+    def from_noise(self, noise: Any) -> Any:
+        """The path that standard noise makes."""
+        p = self.coefficients.shape[0]
         if p == 0:
             return self.scale * noise
 
-        def path(e: Any) -> Any:
-            def step(last: Any, shock: Any) -> tuple[Any, Any]:  # `last` has the newest first
-                new = jnp.dot(self.coefficients, last) + self.scale * shock
-                return jnp.concatenate([new[None], last[:-1]]), new
+        def step(last: Any, shock: Any) -> tuple[Any, Any]:  # `last` has the newest first
+            new = jnp.dot(self.coefficients, last) + self.scale * shock
+            return jnp.concatenate([new[None], last[:-1]]), new
 
-            first = self.start @ e[:p]
-            return jnp.concatenate([first, jax.lax.scan(step, first[::-1], e[p:])[1]])
-
-        for _ in sample_shape:
-            path = jax.vmap(path)
-        return path(noise)
+        first = self.start @ noise[:p]
+        return jnp.concatenate([first, jax.lax.scan(step, first[::-1], noise[p:])[1]])
 
 
 class GraphField(dist.Distribution):
@@ -83,6 +84,9 @@ class GraphField(dist.Distribution):
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
         """See numpyro.distributions.Distribution."""
-        noise = jax.random.normal(key, (*sample_shape, self.event_shape[0]))
+        return self.from_noise(jax.random.normal(key, (*sample_shape, self.event_shape[0])))
+
+    def from_noise(self, noise: Any) -> Any:
+        """The field that standard noise makes."""
         widths = self.scale / jnp.sqrt(self.mixing * self.values + 1.0 - self.mixing)
         return (noise * widths) @ self.vectors.T

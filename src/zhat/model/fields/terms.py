@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from zhat.errors import BadInput, BadType, ShapeError
 from zhat.model.fields.paths import GraphField, Path
+from zhat.model.space import with_values
 
 Pairs = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -72,8 +73,12 @@ class Term(ABC):
         """Number of latent values for n observations."""
 
     @abstractmethod
-    def sample(self, n: int) -> None:
-        """Its sample statements: scales first, then the effects."""
+    def sample(self, n: int, from_noise: bool = False) -> None:
+        """Its sample statements: scales first, then the effects, or the noise that makes them."""
+
+    def value(self, n: int, params: Any, from_noise: bool) -> Any:
+        """The effects, from the parameters."""
+        return params[self.name]
 
     @abstractmethod
     def predictor(self, value: Any, data: Any) -> Any:
@@ -110,7 +115,7 @@ class Intercept(Term):
         """See `Term`."""
         return 1
 
-    def sample(self, n: int) -> None:
+    def sample(self, n: int, from_noise: bool = False) -> None:
         """See `Term`."""
         numpyro.sample(self.name, dist.Normal(self.mean, self.sd))
 
@@ -152,7 +157,7 @@ class Fixed(Term):
         """See `Term`."""
         return int(self.columns.shape[1])
 
-    def sample(self, n: int) -> None:
+    def sample(self, n: int, from_noise: bool = False) -> None:
         """See `Term`."""
         numpyro.sample(self.name, dist.Normal(0.0, self.sd).expand([self.length(n)]).to_event(1))
 
@@ -199,12 +204,22 @@ class Effects(Term):
             return known_or_drawn(self.name, f"{self.name}_sd", self.sd)
         return 1.0 / jnp.sqrt(known_or_drawn(self.name, f"{self.name}_precision", self.precision))
 
-    def sample(self, n: int) -> None:
+    def sample(self, n: int, from_noise: bool = False) -> None:
         """See `Term`."""
-        numpyro.sample(self.name, self.prior(self.length(n)))
+        prior = self.prior(self.length(n))
+        if from_noise:
+            numpyro.sample(f"{self.name}_noise", dist.Normal(0.0, 1.0).expand([self.length(n)]).to_event(1))
+        else:
+            numpyro.sample(self.name, prior)
+
+    def value(self, n: int, params: Any, from_noise: bool) -> Any:
+        """See `Term`."""
+        if not from_noise:
+            return params[self.name]
+        return with_values(lambda: self.prior(self.length(n)), params).from_noise(params[f"{self.name}_noise"])
 
     @abstractmethod
-    def prior(self, length: int) -> dist.Distribution:
+    def prior(self, length: int) -> Path | GraphField:
         """The effects' prior given the scale."""
 
     def predictor(self, value: Any, data: Any) -> Any:
@@ -220,7 +235,7 @@ class Effects(Term):
 class IID(Effects):
     """Independent effects, N(0, sd^2) each: random effects of groups, or overdispersion."""
 
-    def prior(self, length: int) -> dist.Distribution:
+    def prior(self, length: int) -> Path | GraphField:
         """See `Effects`."""
         return Path(length, jnp.zeros(0), self.scale(), jnp.zeros((0, 0)))
 
@@ -236,7 +251,7 @@ class RW1(Effects):
         super().__post_init__()
         check_positive("RW1", "start", self.start)
 
-    def prior(self, length: int) -> dist.Distribution:
+    def prior(self, length: int) -> Path | GraphField:
         """See `Effects`."""
         return Path(length, jnp.ones(1), self.scale(), self.start * jnp.eye(1))
 
@@ -258,7 +273,7 @@ class RW2(Effects):
         check_positive("RW2", "start", self.start)
         check_positive("RW2", "slope", self.slope)
 
-    def prior(self, length: int) -> dist.Distribution:
+    def prior(self, length: int) -> Path | GraphField:
         """See `Effects`."""
         first = jnp.array([[self.start, 0.0], [self.start, self.slope]])
         return Path(length, jnp.array([2.0, -1.0]), self.scale(), first)
@@ -280,7 +295,7 @@ class AR1(Effects):
         if not isinstance(self.coefficient, dist.Distribution) and not -1.0 < float(self.coefficient) < 1.0:
             raise BadInput(f"AR1(coefficient={self.coefficient}): a stationary path has a coefficient between -1 and 1.")
 
-    def prior(self, length: int) -> dist.Distribution:
+    def prior(self, length: int) -> Path | GraphField:
         """See `Effects`."""
         phi, scale = known_or_drawn(self.name, f"{self.name}_coefficient", self.coefficient), self.scale()
         phi = jnp.asarray(phi)
@@ -306,7 +321,7 @@ class Seasonal(Effects):
         if isinstance(self.period, bool) or not isinstance(self.period, int) or self.period < 2:
             raise BadInput(f"Seasonal(period={self.period!r}): give a whole number of at least 2.")
 
-    def prior(self, length: int) -> dist.Distribution:
+    def prior(self, length: int) -> Path | GraphField:
         """See `Effects`."""
         if length <= self.period:
             raise BadInput(f"Seasonal(period={self.period}) needs more than {self.period} values; there are {length}.")
@@ -348,7 +363,7 @@ class Besag(Effects):
         """See `Term`."""
         return int(self.edges.max()) + 1
 
-    def prior(self, length: int) -> dist.Distribution:
+    def prior(self, length: int) -> Path | GraphField:
         """See `Effects`."""
         values, vectors = self._spectrum  # type: ignore[attr-defined]
         mixing = known_or_drawn(self.name, f"{self.name}_mixing", self.mixing)

@@ -7,6 +7,8 @@ walks, the Kalman filter for Gaussian observations), two grids each, and importa
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,79 +16,45 @@ import numpyro.distributions as dist
 from numpyro.distributions import constraints, transforms
 
 from zhat.model.fields.build import model
-from zhat.model.fields.observations import Binomial, Gaussian, Poisson, StochasticVolatility
-from zhat.model.fields.terms import AR1, IID, RW1, Fixed, Intercept
+from zhat.model.fields.observations import Binomial, Gaussian, Observation, Poisson, StochasticVolatility
+from zhat.model.fields.terms import AR1, IID, RW1, Fixed, Intercept, Term
 from zhat.model.model import Model
 from zhat.zoo._example import Example
 from zhat.zoo.fields import series
 
-SEEDS_LOG_EVIDENCE = {"main": -72.505043, "interaction": -74.839189}
+Parts = tuple[Any, list[Term], Observation]
+BY_FILTER = "filter over a grid of states and Gauss-Legendre in the standard deviation, two sets of nodes to 6e-7"
 
 
-def seeds(effects: str) -> Example:
+def _seeds(interaction: bool) -> Parts:
     """Germination on 21 plates: binomial, logit link, covariates and a random effect of the plate."""
     variety, extract = series.SEEDS_VARIETY, series.SEEDS_EXTRACT
-    columns = [variety, extract, variety * extract][: 3 if effects == "interaction" else 2]
+    columns = [variety, extract, variety * extract][: 3 if interaction else 2]
     wide = math.sqrt(1000.0)
     terms = [
         Intercept(name="alpha0", sd=wide),
         Fixed(name="alpha", columns=np.stack(columns, axis=1), sd=wide),
         IID(name="b", precision=dist.Gamma(0.5, 0.0164)),
     ]
-    return Example(
-        id=f"seeds-{effects}",
-        title=f"germination of seeds with random effects, {effects}",
-        model=model(series.SEEDS_GERMINATED, terms, Binomial(series.SEEDS_PLANTED), name=f"seeds-{effects}"),
-        log_evidence=SEEDS_LOG_EVIDENCE[effects],
-        formula="quadrature over the precision and the effects, two grids to 1e-6",
-        source="Crowder (1978), priors of the INLA case study",
-        tags=("many-dimensional", "hierarchical"),
-    )
+    return series.SEEDS_GERMINATED, terms, Binomial(series.SEEDS_PLANTED)
 
 
-def walk(name: str) -> RW1:
+def _walk() -> list[Term]:
     """A random walk on the log or logit scale: first value N(0, 2^2), steps of a standard deviation Exp(log 100)."""
-    return RW1(name=name, sd=dist.Exponential(math.log(100.0)), start=2.0)
+    return [RW1(name="x", sd=dist.Exponential(math.log(100.0)), start=2.0)]
 
 
-def coal() -> Example:
-    """Coal-mining disasters 1851-1962: Poisson counts whose log rate is a random walk."""
-    return Example(
-        id="coal-smooth",
-        title="random-walk smoother of coal-mining disasters",
-        model=model(series.COAL, [walk("x")], Poisson(), name="coal-smooth"),
-        log_evidence=-177.46531,
-        formula="filter over a grid of states and Gauss-Legendre in the standard deviation, two sets of nodes to 6e-7",
-        source="Jarrett (1979)",
-        tags=("many-dimensional", "hierarchical", "correlated"),
-    )
+def _coal() -> Parts:
+    return series.COAL, _walk(), Poisson()
 
 
-def tokyo() -> Example:
-    """Rain in Tokyo, 366 days of two years: binomial counts whose logit is a random walk."""
-    return Example(
-        id="tokyo",
-        title="random-walk smoother of rain in Tokyo",
-        model=model(series.TOKYO, [walk("x")], Binomial(series.TOKYO_TRIALS), name="tokyo"),
-        log_evidence=-320.47301,
-        formula="filter over a grid of states and Gauss-Legendre in the standard deviation, two sets of nodes to 5e-7",
-        source="Kitagawa (1987)",
-        tags=("many-dimensional", "hierarchical", "correlated"),
-    )
+def _tokyo() -> Parts:
+    return series.TOKYO, _walk(), Binomial(series.TOKYO_TRIALS)
 
 
-def noisy_ar() -> Example:
-    """A stationary autoregression in noise, with unknown coefficient and both standard deviations."""
-    terms = [AR1(name="x", sd=dist.HalfNormal(1.0), coefficient=dist.Uniform(-1.0, 1.0))]
-    return Example(
-        id="noisy-ar",
-        title="states of an autoregression in noise, three unknown hyperparameters",
-        model=model(series.NOISY_AR, terms, Gaussian(dist.HalfNormal(1.0)), name="noisy-ar"),
-        log_evidence=-44.30173,
-        formula="Kalman filter and Gauss-Legendre, 1e-6; trapezoid rule; dense covariance",
-        source="simulated for zhat",
-        tags=("many-dimensional", "hierarchical", "correlated"),
-    )
+def _noisy_ar() -> Parts:
+    terms: list[Term] = [AR1(name="x", sd=dist.HalfNormal(1.0), coefficient=dist.Uniform(-1.0, 1.0))]
+    return series.NOISY_AR, terms, Gaussian(dist.HalfNormal(1.0))
 
 
 def logit_coefficient(mean: float, sd: float) -> Any:
@@ -95,20 +63,54 @@ def logit_coefficient(mean: float, sd: float) -> Any:
     return dist.TransformedDistribution(dist.Normal(mean, sd), parts)
 
 
-def volatility_model(returns: Any, name: str = "stochastic-volatility") -> Model:
-    """Returns N(0, exp(mu + x_t)), x a stationary autoregression."""
+def _volatility() -> Parts:
     path = AR1(name="x", precision=dist.Gamma(1.0, 0.1), coefficient=logit_coefficient(3.0, 1.0))
-    return model(returns, [Intercept(name="mu", sd=1.0), path], StochasticVolatility(), name=name)
+    return series.POUND_DOLLAR, [Intercept(name="mu", sd=1.0), path], StochasticVolatility()
 
 
-def stochastic_volatility() -> Example:
-    """Fifty daily returns of the pound in dollars, 1981: stochastic volatility."""
-    return Example(
-        id="stochastic-volatility",
-        title="stochastic volatility of fifty pound-dollar returns",
-        model=volatility_model(series.POUND_DOLLAR),
-        log_evidence=-62.55874,
-        formula="filter over a grid of states and a trapezoid rule in three dimensions, two grids to 1e-6",
-        source="Harvey, Ruiz & Shephard (1994), priors after Rue, Martino & Chopin (2009)",
-        tags=("many-dimensional", "hierarchical", "correlated"),
-    )
+# Id, parts, log evidence, where it comes from, whose data, title.
+_TABLE: dict[str, tuple[Callable[[], Parts], float, str, str, str]] = {
+    "seeds-main": (
+        partial(_seeds, False),
+        -72.505043,
+        "quadrature over the precision and the effects, two grids to 1e-11",
+        "Crowder (1978), priors of the INLA case study",
+        "germination of seeds with random effects of the plates",
+    ),
+    "seeds-interaction": (
+        partial(_seeds, True),
+        -74.839189,
+        "quadrature over the precision and the effects, two grids to 1e-11",
+        "Crowder (1978), priors of the INLA case study",
+        "germination of seeds with random effects of the plates and an interaction",
+    ),
+    "coal-smooth": (_coal, -177.46531, BY_FILTER, "Jarrett (1979)", "random-walk smoother of coal-mining disasters, 1851-1962"),
+    "tokyo": (_tokyo, -320.47301, BY_FILTER, "Kitagawa (1987)", "random-walk smoother of rain in Tokyo, 366 days"),
+    "noisy-ar": (
+        _noisy_ar,
+        -44.30173,
+        "Kalman filter and Gauss-Legendre, 1e-6; trapezoid rule; dense covariance",
+        "simulated for zhat",
+        "states of an autoregression in noise, three unknown hyperparameters",
+    ),
+    "stochastic-volatility": (
+        _volatility,
+        -62.55874,
+        "filter over a grid of states and a trapezoid rule in three dimensions, two grids to 1e-6",
+        "Harvey, Ruiz & Shephard (1994), priors after Rue, Martino & Chopin (2009)",
+        "stochastic volatility of fifty pound-dollar returns",
+    ),
+}
+IDS = tuple(_TABLE)
+
+
+def latent_gaussian(id: str) -> Example:
+    """The example of this id; its model declares its latents."""
+    parts, log_evidence, formula, source, title = _TABLE[id]
+    tags = ("many-dimensional", "hierarchical", *(() if id.startswith("seeds") else ("correlated",)))
+    return Example(id, title, model(*parts(), name=id), log_evidence, formula, source, tags)
+
+
+def from_noise(id: str) -> Model:
+    """The same model with its effects written as functions of standard noise, for samplers; the evidence is the same."""
+    return model(*_TABLE[id][0](), name=f"{id} from noise", from_noise=True)

@@ -28,6 +28,7 @@ from zhat.methods.power_posterior import PowerPosterior
 from zhat.methods.prior_mean import PriorMean
 from zhat.methods.smc import SMC
 from zhat.methods.stepping_stone import SteppingStone
+from zhat.methods.variational import Variational
 from zhat.model.model import Conditional, Model
 from zhat.results.estimate import Evidence, Level, Status
 from zhat.run.distribution.pool import LocalPool
@@ -69,6 +70,7 @@ __all__ = [
     "Status",
     "SteppingStone",
     "Subsets",
+    "Variational",
     "average",
     "compare",
     "errors",

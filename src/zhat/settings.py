@@ -8,6 +8,7 @@
   `RemainingEvidence`, `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
 * Power posteriors: quadrature rules `SecondOrder`, `Trapezoid`. Stepping stones: directions `Bridged`, `Forward`, `Reverse`.
 * Laplace-Metropolis: covariances `Curvature`, `SampleCovariance`.
+* Variational: families of Gaussians `FullRank`, `MeanField`.
 * Chib & Jeliazkov: proposals of the Metropolis step, `Independent`, `Walk`.
 
 What belongs here: every class that a field of a method takes and no other public module has, and the protocols that such
@@ -23,19 +24,23 @@ from zhat.sampling.mixing import Moves
 from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement, Replacement
 from zhat.sampling.nested.stopping import Iterations, RemainingEvidence, SmallContribution, Stop
 from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.variational.families import Family, FullRank, MeanField
 
 __all__ = [
     "Bridged",
     "Curvature",
     "Direction",
     "ExpectedMass",
+    "Family",
     "Forward",
     "FromPrior",
+    "FullRank",
     "Independent",
     "Iterations",
     "LadderChains",
     "MarkovReplacement",
     "Mass",
+    "MeanField",
     "Moves",
     "RemainingEvidence",
     "Replacement",

@@ -32,6 +32,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sampling.nested",),
     ("sampling.importance",),
     ("sampling.latent",),
+    ("sampling.variational",),
     ("sampling.chains",),
     ("sampling.between_models",),
     ("sampling.workbench",),

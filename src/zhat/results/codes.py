@@ -77,6 +77,13 @@ TABLE: tuple[Code, ...] = (
         "importance sampling moves the approximation by more than half a nat",
         "`zhat.Importance()` or `zhat.SMC()`",
     ),
+    Code(
+        "no-guide",
+        "Variational",
+        "no Gaussian has a finite evidence lower bound",
+        "`zhat.SMC()`",
+        (FAILED,),
+    ),
     # -- latent Gaussian models
     Code(
         "quadrature",

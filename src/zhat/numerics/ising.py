@@ -17,6 +17,7 @@ those reached from several starts is returned, which need not be the optimum.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,14 +124,14 @@ def _top(within: FloatArray, down: float, columns: int) -> float:
 # -- approximations ------------------------------------------------------------------------------------------------------------
 
 
-def mean_field(graph: Graph, starts: tuple[float, ...] = (0.0, 0.9, -0.9)) -> Approximation:
-    """The largest mean-field bound on log Z over fixed points reached from these mean spins."""
+def mean_field(graph: Graph, starts: Sequence[float | FloatArray] = (0.0, 0.9, -0.9)) -> Approximation:
+    """The largest mean-field bound on log Z over fixed points reached from these mean spins, one number for all or one for each."""
     return max((_mean_field_from(graph, start) for start in starts), key=lambda found: found.log_partition)
 
 
-def _mean_field_from(graph: Graph, start: float) -> Approximation:
+def _mean_field_from(graph: Graph, start: float | FloatArray) -> Approximation:
     a, b = graph.edges[:, 0], graph.edges[:, 1]
-    m = np.full(graph.n, start)
+    m = np.array(np.broadcast_to(start, graph.n), dtype=np.float64)
     for _ in range(MAX_ITERATIONS):
         pull = graph.field.copy()
         np.add.at(pull, a, graph.coupling * m[b])

@@ -152,7 +152,9 @@ MU_BLOCK = normal_block("mu", mu_moments)
 def shiftable():
     y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
     prior = {"mu": dist.Normal(0.0, 2.0)}
-    return zhat.Model(shifted_likelihood, prior, data=(y, np.float64(0.0)), name="shiftable", conditionals=[MU_BLOCK], latent=("mu",))
+    return zhat.Model(
+        shifted_likelihood, prior, data=(y, np.float64(0.0)), name="shiftable", conditionals=[MU_BLOCK], latent=("mu",)
+    )
 
 
 together = pytest.mark.xdist_group("metamorphic")

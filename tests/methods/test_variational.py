@@ -26,8 +26,11 @@ FULL_RANK_SLOW = {
 MEAN_FIELD = {"E13": -2.713400, "E14a": -11.389953, "E12": -4.346475, "E9a": None}
 
 
+FULL = FullRank()
+
+
 @cache
-def run(id, family=FullRank()):
+def run(id, family=FULL):
     return zhat.evidence(zoo.example(id).model, zhat.Variational(family=family, coverage_check=False), seed=1, progress=False)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb, log
 
 import numpy as np
@@ -24,7 +24,7 @@ def enumerated(segments, k):
     out = {}
     for starts in combinations(range(1, n), k):
         edges = [0, *starts, n]
-        value = sum(segments[a, b - 1] for a, b in zip(edges[:-1], edges[1:], strict=True))
+        value = sum(segments[a, b - 1] for a, b in pairwise(edges))
         if np.isfinite(value):
             out[starts] = value
     return out

@@ -18,6 +18,8 @@ def test_the_evidence_of_the_coupling_by_partition_function():
     assert found["mean field"] > found["exact"], "a lower bound on Z is no lower bound on the evidence"
 
 
-@pytest.mark.parametrize(("edges", "exact"), [("none", -7087.71432), ("pairs", -6746.15021), ("five", -6728.891), ("all", -6737.075)])
+@pytest.mark.parametrize(
+    ("edges", "exact"), [("none", -7087.71432), ("pairs", -6746.15021), ("five", -6728.891), ("all", -6737.075)]
+)
 def test_laplace_with_bethe(edges, exact):
     assert ising.laplace(edges, bethe) == pytest.approx(exact, abs=2e-3)

@@ -77,15 +77,15 @@ class Variational(Method):
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.GRADIENT, Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("blei2017", "giordano2024", "yao2018", "friel2012")
     look: ClassVar[Look] = Look.from_prior(SHARP)
-    when: ClassVar[str] = "a lower bound, or a Gaussian approximation, is wanted; its correction where the posterior is near a Gaussian"
+    when: ClassVar[str] = (
+        "a lower bound, or a Gaussian approximation, is wanted; its correction where the posterior is near a Gaussian"
+    )
 
     def __post_init__(self) -> None:
         """Check the settings."""
         check_count("Variational", "n_draws", self.n_draws, 1000, "Pareto k and the standard error need enough draws")
         if isinstance(self.family, type) or not hasattr(self.family, "factor"):
-            raise BadType(
-                f"Variational(family={self.family!r}): give zhat.settings.FullRank() or zhat.settings.MeanField()."
-            )
+            raise BadType(f"Variational(family={self.family!r}): give zhat.settings.FullRank() or zhat.settings.MeanField().")
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""

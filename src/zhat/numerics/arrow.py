@@ -106,7 +106,7 @@ class Arrow:
             half = dtbtrs(lower, self.side, uplo="L")[0]
         if k:
             try:
-                tip = np.linalg.cholesky(self.corner - half.T @ half)
+                tip = np.asarray(np.linalg.cholesky(self.corner - half.T @ half), np.float64)
             except np.linalg.LinAlgError:
                 return None
         return Factor(self.shape, lower, half, tip)

@@ -47,7 +47,9 @@ class ChangePoints:
         """Posterior probabilities of the numbers of change points, with equal prior ones unless others are given."""
         weight = np.zeros(len(self.log_evidence)) if prior is None else np.log(np.asarray(prior, np.float64))
         if weight.shape != self.log_evidence.shape:
-            raise ValueError(f"prior has the shape {weight.shape}; give one probability for each of 0 to {len(self.log_evidence) - 1}.")
+            raise ValueError(
+                f"prior has the shape {weight.shape}; give one probability for each of 0 to {len(self.log_evidence) - 1}."
+            )
         joint = self.log_evidence + weight
         return np.asarray(np.exp(joint - log_sum_exp(joint)))
 

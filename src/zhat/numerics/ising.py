@@ -55,7 +55,10 @@ class Approximation:
 def lattice(rows: int, columns: int, coupling: float, field: float = 0.0, torus: bool = False) -> Graph:
     """A lattice with one coupling; spin (r, c) is number r columns + c."""
     place = np.arange(rows * columns).reshape(rows, columns)
-    pairs = [np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()], axis=1), np.stack([place[:-1].ravel(), place[1:].ravel()], axis=1)]
+    pairs = [
+        np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()], axis=1),
+        np.stack([place[:-1].ravel(), place[1:].ravel()], axis=1),
+    ]
     if torus:
         pairs += [np.stack([place[:, -1], place[:, 0]], axis=1), np.stack([place[-1], place[0]], axis=1)]
     edges = np.concatenate(pairs)
@@ -76,7 +79,7 @@ def log_partition_enumerated(graph: Graph) -> float:
 def all_states(n: int) -> FloatArray:
     """Every state of n spins, one a row; the first spin changes fastest, -1 before +1."""
     codes = np.arange(1 << n)[:, None] >> np.arange(n)
-    return 2.0 * (codes & 1) - 1.0
+    return np.asarray(2.0 * (codes & 1) - 1.0, np.float64)
 
 
 def log_partition_lattice(rows: int, columns: int, across: float, down: float, field: float = 0.0, torus: bool = False) -> float:
@@ -167,7 +170,9 @@ def _bethe_from(graph: Graph, start: float) -> Approximation:
     total = _inflow(graph, message, target)
     one, other = total[a] - message[m:], total[b] - message[:m]  # cavity fields of each edge's ends
     spin = np.array([-1.0, 1.0])
-    log_pair = graph.coupling[:, None, None] * np.outer(spin, spin) + one[:, None, None] * spin[:, None] + other[:, None, None] * spin
+    log_pair = (
+        graph.coupling[:, None, None] * np.outer(spin, spin) + one[:, None, None] * spin[:, None] + other[:, None, None] * spin
+    )
     pair = np.exp(log_pair - logsumexp(log_pair, axis=(1, 2), keepdims=True))
     spins, products = np.tanh(total), (pair * np.outer(spin, spin)).sum(axis=(1, 2))
     energy = float(graph.coupling @ products + graph.field @ spins)

@@ -36,7 +36,9 @@ def marginals(result: Evidence) -> dict[str, Marginals]:
     record = result.record
     draws = record.final if isinstance(record, PathRun | NestedRun | OrdinateRun) else record
     if not isinstance(draws, Draws) or not draws.parameters:
-        raise BadInput(f"this result of {result.method!r} has no draws with parameters: use zhat.INLA(), zhat.Importance() or zhat.SMC().")
+        raise BadInput(
+            f"this result of {result.method!r} has no draws with parameters: use zhat.INLA(), zhat.Importance() or zhat.SMC()."
+        )
     n = len(draws.position)
     log_weight = np.zeros(n) if draws.log_weight is None else draws.log_weight
     share = np.exp(log_weight - log_weight.max())

@@ -72,7 +72,16 @@ def _row(id: str, title: str, seed: int, others: list[float]) -> tuple[str, ...]
     se = f"{second.log_evidence_se:.4f}" if second.log_evidence_se else ""
     cells = [f"{value:.4f}" for value in others] + [""] * (3 - len(others))
     elbo = f"{second.diagnostics['elbo']:.4f}"
-    return (title, str(example.model.n_dimensions), f"{example.log_evidence:.4f}", f"{first.log_evidence:.4f}", elbo, corrected, se, *cells)
+    return (
+        title,
+        str(example.model.n_dimensions),
+        f"{example.log_evidence:.4f}",
+        f"{first.log_evidence:.4f}",
+        elbo,
+        corrected,
+        se,
+        *cells,
+    )
 
 
 # -- the picture: one coupling, by quadrature ----------------------------------------------------------------------------------
@@ -149,7 +158,13 @@ def draw(study: Study, folder: Path) -> list[Path]:
         left.plot(GRID, curve, color=colours[name], lw=1.4, label=name)
         joint = curve - 0.5 * GRID**2
         density = np.exp(joint - joint.max())
-        right.plot(GRID, density / (density.sum() * (GRID[1] - GRID[0])), color=colours[name], lw=1.4, label=f"{study.evidences[name]:.2f}")
+        right.plot(
+            GRID,
+            density / (density.sum() * (GRID[1] - GRID[0])),
+            color=colours[name],
+            lw=1.4,
+            label=f"{study.evidences[name]:.2f}",
+        )
     left.set_xlim(-0.1, 0.7)
     left.set_ylim(-80.0, -50.0)
     left.set_xlabel("coupling")

@@ -29,7 +29,7 @@ class Study:
 def run_all(seed: int = 1, names: tuple[str, ...] = zoo.LATENT_IDS) -> Study:
     """Every latent Gaussian model, compiled beforehand so that seconds are warm."""
     results: dict[str, Evidence] = {}
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for i, name in enumerate(names):
         example = zoo.example(name)
         assert example.log_evidence is not None

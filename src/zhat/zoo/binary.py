@@ -92,9 +92,7 @@ def logit_with_intercept() -> Example:
     return Example(
         id="E12",
         title="logistic regression with intercept",
-        model=Model(
-            log_likelihood, prior, data=SIX_POINTS, hyper={"scale": 2.0}, name="E12", latent=("intercept", "slope")
-        ),
+        model=Model(log_likelihood, prior, data=SIX_POINTS, hyper={"scale": 2.0}, name="E12", latent=("intercept", "slope")),
         log_evidence=-4.304041094829,
         formula="two-dimensional quadrature",
         source=SOURCE,

@@ -169,9 +169,7 @@ def _cosine_regression(id: str, n: int, d: int, log_evidence: float) -> Example:
     return Example(
         id=id,
         title=f"regression on {d} cosines, known noise",
-        model=Model(
-            log_likelihood, prior, (design, y), {"scale": 1.0}, name=id, conditionals=(block,), latent=("coefficients",)
-        ),
+        model=Model(log_likelihood, prior, (design, y), {"scale": 1.0}, name=id, conditionals=(block,), latent=("coefficients",)),
         log_evidence=log_evidence,
         formula="log N(y; 0, 0.25 I + XX')",
         source=SOURCE,

@@ -116,7 +116,11 @@ REFUSED = [
     (lambda: latent.RW1(sd="wide", **WALK), BadType, "NumPyro distribution"),
     (lambda: latent.AR1(name="x", sd=1.0, coefficient=1.2), BadInput, "between -1 and 1"),
     (lambda: latent.Seasonal(name="x", sd=1.0, period=1, start=1.0), BadInput, "at least 2"),
-    (lambda: latent.model(Y, [latent.Seasonal(name="x", sd=1.0, period=6, start=1.0)], latent.Poisson()), BadInput, "more than 6"),
+    (
+        lambda: latent.model(Y, [latent.Seasonal(name="x", sd=1.0, period=6, start=1.0)], latent.Poisson()),
+        BadInput,
+        "more than 6",
+    ),
     (lambda: latent.Besag(name="x", sd=1.0, edges=[[0, 1, 2]], mixing=0.5), BadInput, "pairs"),
     (lambda: latent.Besag(name="x", sd=1.0, edges=[[0, 1]], mixing=1.0), BadInput, "between 0 and 1"),
     (lambda: latent.Intercept(name="", sd=1.0), BadInput, "give a name"),

@@ -58,7 +58,9 @@ def test_the_field_on_a_graph_is_the_dense_gaussian():
     x = np.array([0.3, -0.2, 1.0, 0.4])
     with jax.enable_x64(True):
         field = GraphField(edges, *np.linalg.eigh(laplacian), 0.7, 0.8)
-        assert float(field.log_prob(jnp.asarray(x))) == pytest.approx(multivariate_normal(np.zeros(4), exact).logpdf(x), abs=1e-10)
+        assert float(field.log_prob(jnp.asarray(x))) == pytest.approx(
+            multivariate_normal(np.zeros(4), exact).logpdf(x), abs=1e-10
+        )
         draws = np.asarray(field.sample(jax.random.key(2), (40_000,)))
     whitened = np.linalg.solve(np.linalg.cholesky(exact), draws.T)
     assert np.abs(np.cov(whitened) - np.eye(4)).max() < 5.0 * np.sqrt(2.0) / 200.0

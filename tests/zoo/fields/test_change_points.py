@@ -42,7 +42,9 @@ def test_walks_within_segments_on_a_fine_grid():
     assert found.log_evidence[0] == pytest.approx(zoo.example("coal-smooth").log_evidence, abs=1e-4)
 
 
-@pytest.mark.parametrize(("id", "method"), [("coal-one-change", "importance"), ("ar-errors", "inla"), ("ar-errors", "importance")])
+@pytest.mark.parametrize(
+    ("id", "method"), [("coal-one-change", "importance"), ("ar-errors", "inla"), ("ar-errors", "importance")]
+)
 def test_as_models(id, method):
     example = zoo.example(id)
     result = zhat.evidence(example.model, method, seed=1, progress=False)

@@ -8,7 +8,7 @@ import pytest
 import zhat
 from zhat import zoo
 from zhat.numerics.ising import log_partition_lattice
-from zhat.zoo.fields import ising, series
+from zhat.zoo.fields import ising
 
 
 def test_the_picture_has_its_statistics():

@@ -38,7 +38,12 @@ def add(commands: Any) -> None:
         "study",
         "the methods on the small examples of Friel & Wyse (2012)",
         "Run the methods on the small examples of Friel & Wyse (2012), beside exact or published values.",
-        ["zhat study running-example --out pictures", "zhat study table-1", "zhat study pima-splits", "zhat study ising --out pictures"],
+        [
+            "zhat study running-example --out pictures",
+            "zhat study table-1",
+            "zhat study pima-splits",
+            "zhat study ising --out pictures",
+        ],
         exits=False,
     )
     parser.add_argument(
@@ -94,6 +99,7 @@ def _fields(options: argparse.Namespace) -> Exit:
     from zhat.studies import change_points, ising, smoother
 
     found: Any
+    study: Any
     if options.name == "change-points":
         study, found, title = change_points, change_points.run_all(), "Change points, after Wyse, Friel & Rue (2011)"
     elif options.name == "ising":

@@ -50,7 +50,9 @@ def latent_of(declared: Any, space: Space) -> Latent | None:
     for name in latent.names:
         if name not in sites:
             raise BadInput(f"latent={latent.names}: {name!r} is no parameter of this model; it has {', '.join(sites)}.")
-        if sites[name].shape != sites[name].free_shape or not sites[name].support.startswith(("Real", "IndependentConstraint(Real")):
+        if sites[name].shape != sites[name].free_shape or not sites[name].support.startswith(
+            ("Real", "IndependentConstraint(Real")
+        ):
             raise BadInput(
                 f"latent={latent.names}: {name!r} has the support {sites[name].support}. A latent Gaussian parameter takes every real "
                 "value; leave it out of latent=(...)."

@@ -1,10 +1,10 @@
 """How observations depend on the linear predictor eta: complete log densities, all of them log-concave in eta.
 
-    Gaussian(sd)            y ~ N(eta, sd^2)
-    Poisson(exposure)       y ~ Poisson(exposure e^eta)
-    Binomial(trials)        y ~ Binomial(trials, 1 / (1 + e^-eta))
-    NegativeBinomial(size)  y ~ negative binomial with mean e^eta and variance e^eta + e^(2 eta) / size
-    StochasticVolatility()  y ~ N(0, e^eta)
+Gaussian(sd)            y ~ N(eta, sd^2)
+Poisson(exposure)       y ~ Poisson(exposure e^eta)
+Binomial(trials)        y ~ Binomial(trials, 1 / (1 + e^-eta))
+NegativeBinomial(size)  y ~ negative binomial with mean e^eta and variance e^eta + e^(2 eta) / size
+StochasticVolatility()  y ~ N(0, e^eta)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zhat.model.fields.terms import check_positive, known_or_drawn
 class Observation(ABC):
     """A family of observations given the predictor."""
 
-    def sample(self) -> None:
+    def sample(self) -> None:  # noqa: B027 - most families have no parameters of their own
         """Its own parameters."""
 
     def data(self, y: Any) -> dict[str, Any]:
@@ -88,7 +88,9 @@ class Binomial(Observation):
         trials = _like("Binomial", "trials", self.trials, y)
         if (y > trials).any():
             worst = int(np.argmax(y > trials))
-            raise BadInput(f"Binomial: observation {worst} has {y[worst]:g} successes in {trials[worst]:g} trials; give trials=...")
+            raise BadInput(
+                f"Binomial: observation {worst} has {y[worst]:g} successes in {trials[worst]:g} trials; give trials=..."
+            )
         return {"trials": trials}
 
     def log_density(self, eta: Any, params: Any, data: Any) -> Any:
@@ -146,7 +148,9 @@ def _like(owner: str, name: str, value: Any, y: Any) -> Any:
     """One positive value an observation."""
     array = np.asarray(value, np.float64)
     if array.shape not in ((), y.shape):
-        raise ShapeError(f"{owner}({name}=...) has the shape {array.shape}; give one number, or one for each of {len(y)} observations.")
+        raise ShapeError(
+            f"{owner}({name}=...) has the shape {array.shape}; give one number, or one for each of {len(y)} observations."
+        )
     if not (array > 0).all():
         raise BadInput(f"{owner}({name}=...) must be above zero.")
     return np.broadcast_to(array, y.shape)

@@ -139,7 +139,9 @@ class Fixed(Term):
         columns = np.asarray(self.columns, np.float64)
         columns = columns[:, None] if columns.ndim == 1 else columns
         if columns.ndim != 2 or not columns.shape[1]:
-            raise ShapeError(f"Fixed(columns=...) has the shape {columns.shape}: give one row an observation, one column a covariate.")
+            raise ShapeError(
+                f"Fixed(columns=...) has the shape {columns.shape}: give one row an observation, one column a covariate."
+            )
         object.__setattr__(self, "columns", columns)
 
     @property
@@ -184,7 +186,9 @@ class Effects(Term):
         if self.index is not None:
             index = np.asarray(self.index)
             if index.ndim != 1 or index.dtype.kind not in "iu" or (index < 0).any():
-                raise BadInput(f"{type(self).__name__}(name={self.name!r}, index=...): give whole numbers from 0, one an observation.")
+                raise BadInput(
+                    f"{type(self).__name__}(name={self.name!r}, index=...): give whole numbers from 0, one an observation."
+                )
             object.__setattr__(self, "index", index.astype(np.int64))
 
     def data(self, n: int) -> Any:

@@ -76,9 +76,7 @@ def corrected(field: Field, outer: Outer, n_draws: int, key: Key, loop: Loop) ->
             kept.append(tuple(a[::every] for a in (position, log_prior, log_likelihood, log_weight)))  # type: ignore[arg-type]
     log_weight, off = (np.concatenate([p[i] for p in parts]) for i in (0, 1))
     position, log_prior, log_likelihood, weight = (np.concatenate([p[i] for p in kept]) for i in range(4))
-    draws = Draws(
-        position=position, log_prior=log_prior, log_likelihood=log_likelihood, log_weight=weight, n_drawn=len(position)
-    )
+    draws = Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, log_weight=weight, n_drawn=len(position))
     return Corrected(log_weight, float(off.mean()), draws)
 
 

@@ -72,7 +72,9 @@ class Field:
             rows = slice(start, min(start + size, n))
             missing = size - (rows.stop - start)
             padded = [np.concatenate([a[rows], np.repeat(a[rows][:1], missing, axis=0)]) for a in (x, theta)]
-            parts = compiled(self.model, ("latent derivatives", self.model.latent), _joint(self, True), *padded, self.shape.probes())
+            parts = compiled(
+                self.model, ("latent derivatives", self.model.latent), _joint(self, True), *padded, self.shape.probes()
+            )
             part = [np.asarray(p)[: rows.stop - start] for p in parts]
             value[rows], gradient[rows] = part[0], part[1]
             arrows += [arrow_from_products(self.shape, -products) for products in part[2]]

@@ -12,7 +12,6 @@ opposite signs, so their mean is better than both and half of their difference b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -250,6 +249,6 @@ def _refine(marginal: Marginal, modes: Array, axes: Array, loop: Loop) -> Outer:
         step *= FINER
     log_cell = log_volume + m * float(np.log(lattice.step)) - float(np.log(2.0))
     nodes = [node for point in inside if (node := lattice.nodes[point]) is not None]  # with the rim
-    total = float(np.logaddexp(*sums)) + log_cell
+    total = float(np.logaddexp(sums[0], sums[1])) + log_cell
     agrees = differ < AGREE and n_before < MOST_NODES
     return Outer(nodes, log_cell, total, 0.5 * differ + beyond, lattice.step, agrees, len(modes))

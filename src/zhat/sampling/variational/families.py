@@ -37,7 +37,7 @@ class FullRank:
 
     def scale_of(self, covariance: Array) -> Array:
         """See `Family`."""
-        return np.linalg.cholesky(covariance)
+        return np.asarray(np.linalg.cholesky(covariance), np.float64)
 
     def n_parameters(self, d: int) -> int:
         """See `Family`."""

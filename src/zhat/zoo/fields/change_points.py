@@ -100,7 +100,9 @@ def ar_segments(y: FloatArray, shortest: int = SHORTEST, n_nodes: int = 400) -> 
     quadratic = yy - 10.0 * cross**2 / (1.0 + 10.0 * ones)
     log_determinant = np.log1p(10.0 * ones) - np.log1p(-(phi**2))
     a = 2.0 + 0.5 * m
-    value = log_gamma(a) - log_gamma(2.0) - a * np.log1p(0.5 * quadratic) - 0.5 * log_determinant - 0.5 * m * math.log(2.0 * math.pi)
+    value = (
+        log_gamma(a) - log_gamma(2.0) - a * np.log1p(0.5 * quadratic) - 0.5 * log_determinant - 0.5 * m * math.log(2.0 * math.pi)
+    )
     top = value.max(axis=1, keepdims=True)
     out = np.full((n, n), -np.inf)
     out[start, end] = top[:, 0] + np.log(np.exp(value - top) @ (0.5 * weights))

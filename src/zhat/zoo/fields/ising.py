@@ -48,27 +48,30 @@ def picture_statistics() -> FloatArray:
 
 
 def log_partition(strengths: Any, states: Any, rows: int) -> Any:
-    """Exact log Z of a lattice with free edges, given (coupling along rows, along columns, field) and the states of a row; for JAX."""
+    """Exact log Z of a lattice with free edges, given (coupling along rows, along columns, field) and the states of a row; for JAX.
+
+    The vector has a value for every state of the last `columns` spins, the newest changing fastest; a step sums the oldest out.
+    """
     across, down, field = strengths
     columns = states.shape[1]
-    beside = jnp.concatenate([jnp.zeros_like(states[:, :1]), states[:, 1:] * states[:, :-1]], axis=1)
-    factors = jnp.exp(across * beside + field * states)
+    newest, left = states[:, 0], states[:, 1]
 
-    def add_row(carry: Any, strength: Any) -> Any:
+    def add_spin(carry: Any, place: Any) -> Any:
         value, log_scale = carry
-        same, other = jnp.exp(strength), jnp.exp(-strength)
-        for column in range(columns):
-            old = value.reshape(1 << (columns - 1 - column), 2, 1 << column)  # (later columns, the spin above, earlier columns)
-            total = other * (old[:, 0] + old[:, 1])
-            new = total[:, None] + (same - other) * old  # summed over the spin above
-            value = new.reshape(-1) * factors[:, column]
-        top = jnp.max(value)
-        return (value / top, log_scale + jnp.log(top)), None
+        # Nothing stands above the first row or to the left of the first column.
+        above = jnp.where(place < columns, 0.0, down)
+        beside = jnp.where(place % columns == 0, 0.0, across)
+        low, high = value[: len(states) // 2], value[len(states) // 2 :]
+        same, other = jnp.exp(above), jnp.exp(-above)
+        summed = jnp.stack([same * low + other * high, other * low + same * high], axis=-1).reshape(-1)
+        value = summed * jnp.exp(beside * left * newest + field * newest)
+        total = jnp.sum(value)
+        return (value / total, log_scale + jnp.log(total)), None
 
     first = (jnp.ones(len(states)), jnp.asarray(0.0))
-    # Nothing stands above the first row: with no coupling each of its spins is counted twice there.
-    (value, log_scale), _ = jax.lax.scan(add_row, first, down * (jnp.arange(rows) > 0))
-    return log_scale + jnp.log(jnp.sum(value)) - columns * jnp.log(2.0)
+    (_, log_scale), _ = jax.lax.scan(add_spin, first, jnp.arange(rows * columns))
+    # Each spin above the first row was counted twice.
+    return log_scale - columns * jnp.log(2.0)
 
 
 def ising_lattice(parameters: str) -> Example:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zhat.numerics.ising import bethe
+from zhat.numerics.fields.ising import bethe
 from zhat.studies import ising
 
 

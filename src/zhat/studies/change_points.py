@@ -1,6 +1,6 @@
 """Change points with dependence inside segments, after Wyse, Friel & Rue (2011): how many there are, and where.
 
-Three models of two series, each by the exact recursion over all sets of places (`numerics.change_points`): coal-mining disasters as
+Three models of two series, each by the exact recursion over all sets of places (`numerics.fields.change_points`): coal-mining disasters as
 independent counts within segments, the same counts with a log rate that is a random walk within segments, and a simulated series with
 autoregressive errors. The lesson of the paper: dependence within segments takes change points away.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from zhat.numerics.change_points import ChangePoints, change_points
+from zhat.numerics.fields.change_points import ChangePoints, change_points
 from zhat.report.files import new_figure, save_figure
 from zhat.zoo.fields import change_points as cases
 from zhat.zoo.fields import series

@@ -23,7 +23,7 @@ from zhat import zoo
 from zhat.methods.laplace import Laplace
 from zhat.methods.variational import Variational
 from zhat.numerics._checks import FloatArray
-from zhat.numerics.ising import Approximation, Graph, all_states, bethe, lattice, log_partition_lattice, mean_field
+from zhat.numerics.fields.ising import Approximation, Graph, all_states, bethe, lattice, log_partition_lattice, mean_field
 from zhat.numerics.logspace import log_sum_exp
 from zhat.report.files import new_figure, save_figure
 from zhat.run.estimate import evidence

@@ -7,7 +7,7 @@ import pytest
 
 import zhat
 from zhat import zoo
-from zhat.numerics.change_points import change_points
+from zhat.numerics.fields.change_points import change_points
 from zhat.zoo.fields import change_points as cases
 from zhat.zoo.fields import series
 

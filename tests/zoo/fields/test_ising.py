@@ -7,7 +7,7 @@ import pytest
 
 import zhat
 from zhat import zoo
-from zhat.numerics.ising import log_partition_lattice
+from zhat.numerics.fields.ising import log_partition_lattice
 from zhat.zoo.fields import ising
 
 

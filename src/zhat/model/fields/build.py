@@ -4,7 +4,7 @@
     model = latent.model(counts, [latent.RW1(name="x", sd=dist.Exponential(4.6), start=2.0)], latent.Poisson(), name="coal")
 
 Two effects are coupled when the prior joins them or an observation depends on both. The reverse Cuthill-McKee order of
-that graph makes the matrix of second derivatives banded; intercept and fixed effects are its dense border (`numerics.arrow`).
+that graph makes the matrix of second derivatives banded; intercept and fixed effects are its dense border (`numerics.fields.arrow`).
 Where no order makes a narrow band, the matrix is dense.
 """
 

@@ -1,7 +1,7 @@
 """The latent field of a model: its coordinates, and the joint log density with derivatives in the latents.
 
 A point is a pair (x, theta): x the latent coordinates in the declared order, theta the other unconstrained coordinates. Second
-derivatives in x come from products with a few probing vectors (`numerics.arrow`), so that a banded field costs a fixed number of
+derivatives in x come from products with a few probing vectors (`numerics.fields.arrow`), so that a banded field costs a fixed number of
 gradients however long it is.
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zhat.errors import UnsupportedModel
 from zhat.model.fields.declared import Latent
 from zhat.model.model import Model
-from zhat.numerics.arrow import Arrow, Shape, arrow_from_products
+from zhat.numerics.fields.arrow import Arrow, Shape, arrow_from_products
 from zhat.results.records import Array
 from zhat.sampling.backend.compiled import JaxBackend, compiled
 from zhat.sampling.backend.loop import Loop

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zhat.numerics.arrow import Arrow, Factor
+from zhat.numerics.fields.arrow import Arrow, Factor
 from zhat.results.records import Array
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.latent.field import Field

@@ -1,6 +1,6 @@
 """Segments of a series with parameters of their own, and models with a change point in them (Wyse, Friel & Rue 2011).
 
-Each function gives the matrix S of log evidences of all segments, for `numerics.change_points`:
+Each function gives the matrix S of log evidences of all segments, for `numerics.fields.change_points`:
 
 * `poisson_segments`: independent counts with a rate Ga(2, 1): a closed form.
 * `walk_segments`: counts whose log rate is a random walk that begins anew in each segment, with a standard deviation of its own: a

@@ -17,7 +17,7 @@ from jax.scipy.special import logsumexp
 
 from zhat.model.model import Model
 from zhat.numerics._checks import FloatArray
-from zhat.numerics.ising import all_states
+from zhat.numerics.fields.ising import all_states
 from zhat.zoo._example import Example
 from zhat.zoo.fields import series
 

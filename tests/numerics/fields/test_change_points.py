@@ -8,7 +8,7 @@ from math import comb, log
 import numpy as np
 import pytest
 
-from zhat.numerics.change_points import change_points
+from zhat.numerics.fields.change_points import change_points
 from zhat.numerics.logspace import log_sum_exp
 
 

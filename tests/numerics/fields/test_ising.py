@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from zhat.numerics.ising import Graph, bethe, lattice, log_partition_enumerated, log_partition_lattice, mean_field
+from zhat.numerics.fields.ising import Graph, bethe, lattice, log_partition_enumerated, log_partition_lattice, mean_field
 
 CRITICAL = 0.5 * math.log(1.0 + math.sqrt(2.0))
 # rows, coupling, field, torus: exact log Z, mean field, Bethe.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zhat.numerics.arrow import Arrow, Shape, arrow_from_products
+from zhat.numerics.fields.arrow import Arrow, Shape, arrow_from_products
 
 SHAPES = [Shape(9, 2, 0), Shape(9, 2, 3), Shape(0, 0, 4), Shape(6, 0, 1), Shape(5, 4, 0), Shape(1, 0, 2), Shape(40, 1, 1)]
 

@@ -4,12 +4,12 @@
     zhat.compare({...})             several models side by side
 
 Methods, models and results are names of this module. Settings of methods are in `zhat.kernels`, `zhat.schedules`,
-`zhat.proposals` and `zhat.settings`; pictures in `zhat.plots`; what functions return in `zhat.types`; exceptions in
+`zhat.proposals` and `zhat.settings`; latent Gaussian models in `zhat.latent`; pictures in `zhat.plots`; what functions return in `zhat.types`; exceptions in
 `zhat.errors`; examples with known evidence in `zhat.zoo`.
 """
 
 from zhat import compile_cache as _compile_cache
-from zhat import errors, kernels, methods, plots, proposals, schedules, settings, types, zoo
+from zhat import errors, kernels, latent, methods, plots, proposals, schedules, settings, types, zoo
 from zhat.comparing.averaging import average, predict
 from zhat.comparing.compare import compare
 from zhat.comparing.comparison import Comparison
@@ -22,6 +22,7 @@ from zhat.methods.chib import Chib
 from zhat.methods.chib_jeliazkov import ChibJeliazkov
 from zhat.methods.harmonic import HarmonicMean
 from zhat.methods.importance import Importance
+from zhat.methods.inla import INLA
 from zhat.methods.laplace import Laplace
 from zhat.methods.laplace_metropolis import LaplaceMetropolis
 from zhat.methods.nested import NestedSampling
@@ -30,6 +31,7 @@ from zhat.methods.prior_mean import PriorMean
 from zhat.methods.reciprocal import Reciprocal
 from zhat.methods.smc import SMC
 from zhat.methods.stepping_stone import SteppingStone
+from zhat.methods.variational import Variational
 from zhat.model.model import Conditional, Model
 from zhat.results.estimate import Evidence, Level, Status
 from zhat.run.crosscheck import Crosscheck, crosscheck
@@ -48,6 +50,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AIS",
+    "INLA",
     "SMC",
     "Bridge",
     "Budget",
@@ -74,6 +77,7 @@ __all__ = [
     "Status",
     "SteppingStone",
     "Subsets",
+    "Variational",
     "average",
     "compare",
     "crosscheck",
@@ -82,6 +86,7 @@ __all__ = [
     "evidences",
     "jump",
     "kernels",
+    "latent",
     "methods",
     "plots",
     "predict",

@@ -8,6 +8,7 @@
   `RemainingEvidence`, `FlatTop`, `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
 * Power posteriors: quadrature rules `SecondOrder`, `Trapezoid`. Stepping stones: directions `Bridged`, `Forward`, `Reverse`.
 * Laplace-Metropolis: covariances `Curvature`, `SampleCovariance`.
+* Variational: families of Gaussians `FullRank`, `MeanField`.
 * Chib & Jeliazkov: proposals of the Metropolis step, `Independent`, `Walk`.
 * Bridge sampling: `WarpIII`, `FittedNormal`, `FittedT`, `FittedMixture`. Reciprocal importance sampling: `TruncatedNormal`,
   `Ellipsoid`, `Tight`.
@@ -28,6 +29,7 @@ from zhat.sampling.nested.region import RegionReplacement
 from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement, Replacement
 from zhat.sampling.nested.stopping import FlatTop, Iterations, RemainingEvidence, SmallContribution, Stop
 from zhat.sampling.tempering.ladder_settings import LadderChains
+from zhat.sampling.variational.families import Family, FullRank, MeanField
 
 __all__ = [
     "Bridged",
@@ -36,17 +38,20 @@ __all__ = [
     "Direction",
     "Ellipsoid",
     "ExpectedMass",
+    "Family",
     "FittedMixture",
     "FittedNormal",
     "FittedT",
     "FlatTop",
     "Forward",
     "FromPrior",
+    "FullRank",
     "Independent",
     "Iterations",
     "LadderChains",
     "MarkovReplacement",
     "Mass",
+    "MeanField",
     "Moves",
     "RegionFamily",
     "RegionReplacement",

@@ -156,7 +156,9 @@ MU_BLOCK = normal_block("mu", mu_moments)
 def shiftable():
     y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
     prior = {"mu": dist.Normal(0.0, 2.0)}
-    return zhat.Model(shifted_likelihood, prior, data=(y, np.float64(0.0)), name="shiftable", conditionals=[MU_BLOCK])
+    return zhat.Model(
+        shifted_likelihood, prior, data=(y, np.float64(0.0)), name="shiftable", conditionals=[MU_BLOCK], latent=("mu",)
+    )
 
 
 together = pytest.mark.xdist_group("metamorphic")
@@ -183,7 +185,7 @@ def test_shifting_the_log_likelihood_shifts_the_evidence(method, shift):
 def test_a_likelihood_of_one_gives_an_evidence_of_one(method):
     block = normal_vector_block("x", 2, lambda params, beta, data, hyper: (jnp.zeros(2), jnp.eye(2)))
     prior = {"x": dist.Normal(0.0, 1.0).expand([2]).to_event(1)}
-    model = zhat.Model(lambda p: 0.0 * p["x"][0], prior, name="flat", conditionals=[block])
+    model = zhat.Model(lambda p: 0.0 * p["x"][0], prior, name="flat", conditionals=[block], latent=("x",))
     result = zhat.evidence(model, method, seed=1, progress=False)
     assert result.status.is_ok
     assert abs(result.log_evidence) <= Z_LIMIT * result.error + 1e-9
@@ -221,6 +223,7 @@ def test_an_unused_parameter_changes_nothing(method):
         data=(y,),
         name="unused parameter",
         conditionals=[MU_BLOCK, unused],
+        latent=("mu",),
     )
     result = zhat.evidence(model, method, seed=3, progress=False)
     if method in NEVER_OK_HERE:

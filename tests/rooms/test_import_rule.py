@@ -31,6 +31,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sampling.tempering",),
     ("sampling.nested",),
     ("sampling.importance",),
+    ("sampling.latent",),
+    ("sampling.variational",),
     ("sampling.chains",),
     ("sampling.between_models",),
     ("sampling.workbench",),
@@ -43,7 +45,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("zoo",),
     ("adapters",),
     ("report",),
-    ("plots", "kernels", "schedules", "proposals", "settings", "types"),  # thin public modules
+    ("plots", "kernels", "schedules", "proposals", "settings", "latent", "types"),  # thin public modules
     ("studies",),
     ("cli",),
     ("__main__",),

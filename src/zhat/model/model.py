@@ -30,6 +30,7 @@ from zhat.errors import BadInput, BadType
 from zhat.model.black_box import black_box_values
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays, shapes
+from zhat.model.fields.declared import Latent, latent_of
 from zhat.model.space import Space, program_of, space_of
 from zhat.model.tracing import check_traceable
 
@@ -48,6 +49,7 @@ class Offer(enum.Enum):
     LIKELIHOOD = "a log likelihood"
     GRADIENT = "gradients"
     CONDITIONALS = "tempered full conditionals"
+    LATENT_GAUSSIAN = "declared latent Gaussian parameters"
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Model:
         statement a result is suspect where NaN comes near the posterior.
     data_id : str, optional
         Fingerprint of the data; computed from `data` when not given. Only evidences with equal fingerprints are compared.
+    latent : tuple of str, optional
+        Parameters whose joint prior, given the others, is Gaussian; unlocks INLA. `zhat.latent` builds such models.
     """
 
     log_likelihood: Callable[..., Any]
@@ -111,6 +115,7 @@ class Model:
     conditionals: tuple[Conditional, ...] = ()
     zero_where_nan: bool = False
     data_id: str | None = None
+    latent: Latent | tuple[str, ...] | None = None
     core: Core = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -133,6 +138,7 @@ class Model:
         if self.data_id is None and self.data is not None:
             set_(self, "data_id", fingerprint(self.data))
         _check_conditionals(self)
+        set_(self, "latent", latent_of(self.latent, self.core.space))
 
     # -- other ways in ---------------------------------------------------------------------------------------
 
@@ -207,6 +213,10 @@ class Model:
         hyper = host_arrays(hyper, "hyper")
         return replace(self, hyper=hyper, name=name or self.name, core=self._core_for(self.data, hyper))
 
+    def with_latent(self, *names: str) -> Model:
+        """The same model with these parameters declared as Gaussian given the others, for `INLA`."""
+        return replace(self, latent=names)
+
     def named(self, name: str) -> Model:
         """The same model under another name, which its results, messages and progress then show."""
         if name == self.name:
@@ -258,6 +268,8 @@ class Model:
             offers.add(Offer.GRADIENT)
         if self.conditionals:
             offers.add(Offer.CONDITIONALS)
+        if self.latent is not None and not self.is_black_box:
+            offers.add(Offer.LATENT_GAUSSIAN)
         return frozenset(offers)
 
     def evaluate(self, **params: Any) -> tuple[float, float]:

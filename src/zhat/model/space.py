@@ -242,6 +242,12 @@ def sites_of(fn: Callable[..., Any], data: Any, hyper: Any) -> dict[str, Any]:
     return trace
 
 
+def with_values(fn: Callable[[], Any], values: Mapping[str, Any]) -> Any:
+    """What `fn` returns when its `sample` statements take these values; one thread at a time."""
+    with _ONE_PROGRAM_AT_A_TIME, handlers.block(), handlers.substitute(data=dict(values)):
+        return fn()
+
+
 def _log_prob(site: dict[str, Any]) -> jax.Array:
     return jnp.sum(site["fn"].log_prob(site["value"]))
 

@@ -98,6 +98,26 @@ TABLE: tuple[Code, ...] = (
         "importance sampling moves the approximation by more than half a nat",
         "`zhat.Importance()` or `zhat.SMC()`",
     ),
+    Code(
+        "no-guide",
+        "Variational",
+        "no Gaussian has a finite evidence lower bound",
+        "`zhat.SMC()`",
+        (FAILED,),
+    ),
+    # -- latent Gaussian models
+    Code(
+        "quadrature",
+        "INLA",
+        "two lattices over the parameters beside the latents disagree, and a finer one has too many nodes",
+        "another parametrisation, or `zhat.SMC()`",
+    ),
+    Code(
+        "inner-modes",
+        "INLA",
+        "the latents have several modes for one value of the other parameters",
+        "`zhat.SMC()` or `zhat.Importance()`",
+    ),
     # -- missed mass
     Code(
         "missed-mode",

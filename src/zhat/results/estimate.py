@@ -113,6 +113,13 @@ def _keep_promise(result: Estimate | Evidence) -> None:
     object.__setattr__(result, "no_se_because", because)
 
 
+# Why an unbiased estimate of Z is a lower bound; a method whose bound is of another sort says so in its diagnostic `bound`.
+UNBIASED = (
+    "Z is unbiased, so its logarithm falls short on average, by half the squared error; it exceeds log Z by b nats with probability "
+    "at most exp(-b)"
+)
+
+
 class Kind(enum.Enum):
     """What sort of number an estimate is; the words are the ones that a printed result uses."""
 
@@ -258,10 +265,7 @@ class Evidence:
         if self.no_se_because and self.no_se_because not in [reason.sentence for reason in self.status.reasons]:
             lines.append(f"  no standard error: {self.no_se_because}")
         if self.kind is Kind.LOWER_BOUND:
-            lines.append(
-                "  lower bound: Z is unbiased, so its logarithm falls short on average, by half the squared error; it exceeds "
-                "log Z by b nats with probability at most exp(-b)."
-            )
+            lines.append(f"  lower bound: {self.diagnostics.get('bound', UNBIASED)}.")
         if self.diagnostics.get("mode_check") == "not made":
             lines.append("  not checked: nothing looked for parts of the posterior that the draws missed (mode_check=False).")
         lines += [f"  {self.status.level.value}: {reason.sentence}" for reason in self.status.reasons]

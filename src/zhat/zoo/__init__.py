@@ -5,8 +5,8 @@
     shells = zoo.example("S3")           # built on first use, kept
     shells.model, shells.log_evidence
 
-E models (`E_IDS`) are well behaved and exact to twelve digits; S models (`S_IDS`) are made to break methods; the rest are
-the models of Friel & Wyse (2012) on data, and Gaussians of any size. Nothing is built when the zoo is imported.
+E models (`E_IDS`) are well behaved and exact to twelve digits; S models (`S_IDS`) are made to break methods; `LATENT_IDS` are
+latent Gaussian models, beside which stand Ising models and change points; the rest are the models of Friel & Wyse (2012) on data, and Gaussians of any size. Nothing is built when the zoo is imported.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from zhat.zoo import binary, conjugate, friel_wyse, latent, mixtures, needles, r
 from zhat.zoo._example import Example
 from zhat.zoo.conjugate import fixed_mean_log_evidence
 from zhat.zoo.datasets import load
+from zhat.zoo.fields import change_points, ising, latent_gaussian
 from zhat.zoo.friel_wyse import normal_gamma, running_example
 from zhat.zoo.gaussian import gaussian
 from zhat.zoo.needles import unequal_widths
@@ -28,6 +29,7 @@ from zhat.zoo.pine import COVARIATES, DATA, PRIORS, pine
 
 __all__ = [
     "E_IDS",
+    "LATENT_IDS",
     "S_IDS",
     "Example",
     "catalogue",
@@ -108,14 +110,23 @@ _BENCHMARKS: dict[str, Builder] = {
     "mirrored-signs-10": needles.mirrored_signs,
 }
 
-_BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_FRIEL_WYSE, **_BENCHMARKS}
+_FIELDS: dict[str, Builder] = {
+    **{id: partial(latent_gaussian.latent_gaussian, id) for id in latent_gaussian.IDS},
+    "ar-errors": change_points.ar_errors,
+    "coal-one-change": change_points.coal_one_change,
+    **{f"ising-lattice-{which}": partial(ising.ising_lattice, which) for which in ising.LATTICE},
+    **{f"boltzmann-{edges}": partial(ising.boltzmann, edges) for edges in ising.BOLTZMANN},
+}
+
+_BUILDERS: dict[str, Builder] = {**_EXACT, **_STRESS, **_FRIEL_WYSE, **_BENCHMARKS, **_FIELDS}
 
 E_IDS: tuple[str, ...] = tuple(_EXACT)
+LATENT_IDS: tuple[str, ...] = latent_gaussian.IDS
 S_IDS: tuple[str, ...] = tuple(_STRESS)
 
 
 def catalogue() -> tuple[str, ...]:
-    """The ids of all examples: exact, stress, Friel & Wyse (2012), benchmarks."""
+    """The ids of all examples: exact, stress, Friel & Wyse (2012), benchmarks, latent Gaussian models."""
     return tuple(_BUILDERS)
 
 

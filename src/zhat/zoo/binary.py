@@ -36,7 +36,7 @@ def _probit(id: str, data: Any, log_evidence: float, formula: str) -> Example:
     return Example(
         id=id,
         title="probit regression through the origin",
-        model=Model(log_likelihood, _slope, data=data, hyper={"scale": 1.0}, name=id),
+        model=Model(log_likelihood, _slope, data=data, hyper={"scale": 1.0}, name=id, latent=("slope",)),
         log_evidence=log_evidence,
         formula=formula,
         source=SOURCE,
@@ -71,7 +71,7 @@ def _logit(id: str, title: str, data: Any, scale: float, log_evidence: float, *t
     return Example(
         id=id,
         title=title,
-        model=Model(log_likelihood, _slope, data=data, hyper={"scale": scale}, name=id),
+        model=Model(log_likelihood, _slope, data=data, hyper={"scale": scale}, name=id, latent=("slope",)),
         log_evidence=log_evidence,
         formula="one-dimensional quadrature",
         source=SOURCE,
@@ -92,7 +92,7 @@ def logit_with_intercept() -> Example:
     return Example(
         id="E12",
         title="logistic regression with intercept",
-        model=Model(log_likelihood, prior, data=SIX_POINTS, hyper={"scale": 2.0}, name="E12"),
+        model=Model(log_likelihood, prior, data=SIX_POINTS, hyper={"scale": 2.0}, name="E12", latent=("intercept", "slope")),
         log_evidence=-4.304041094829,
         formula="two-dimensional quadrature",
         source=SOURCE,

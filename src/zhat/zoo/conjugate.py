@@ -39,7 +39,7 @@ def normal_mean() -> Example:
     return Example(
         id="E1",
         title="mean of a normal with known variance",
-        model=Model(log_likelihood, prior, data=FIVE_NUMBERS, hyper={"scale": 2.0}, name="E1", conditionals=(block,)),
+        model=Model(log_likelihood, prior, FIVE_NUMBERS, {"scale": 2.0}, name="E1", conditionals=(block,), latent=("theta",)),
         log_evidence=-7.963382456314,
         formula="log N(y; 0, I + 4 11')",
         source=SOURCE,

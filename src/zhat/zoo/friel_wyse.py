@@ -59,6 +59,7 @@ def running_example(
             hyper=hyper,
             name="running-example",
             conditionals=_independent_conditionals(),
+            latent=("mu",),
         ),
         log_evidence=independent_log_evidence(data, **hyper),
         formula="mu integrated exactly, one-dimensional quadrature over tau (1e-8)",

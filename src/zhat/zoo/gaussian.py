@@ -50,7 +50,7 @@ def gaussian(d: int = 20, correlation: float = 0.9, prior_scale: float = 3.0) ->
     return Example(
         id=id,
         title=f"Gaussian in {d} dimensions, correlations {correlation:g}",
-        model=Model(log_likelihood, prior, data=data, hyper={"scale": float(prior_scale)}, name=id),
+        model=Model(log_likelihood, prior, data=data, hyper={"scale": float(prior_scale)}, name=id, latent=("x",)),
         log_evidence=exact,
         formula="log N(m; 0, s^2 I + C)",
         source="benchmarks of zhat",

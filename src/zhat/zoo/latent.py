@@ -39,7 +39,7 @@ def gaussian_process() -> Example:
     return Example(
         id="E13",
         title="Gaussian process at five points",
-        model=Model(log_likelihood, prior, data=np.array([0.1, 0.5, 0.9, 0.8, 0.2]), name="E13"),
+        model=Model(log_likelihood, prior, data=np.array([0.1, 0.5, 0.9, 0.8, 0.2]), name="E13", latent=("f",)),
         log_evidence=-1.735532586117,
         formula="log N(y; 0, K + 0.01 I)",
         source="exact set of zhat",
@@ -62,7 +62,7 @@ def noisy_autoregression() -> Example:
     return Example(
         id="E14a",
         title="states of a noisy autoregression",
-        model=Model(log_likelihood, prior, data=SERIES, name="E14a"),
+        model=Model(log_likelihood, prior, data=SERIES, name="E14a", latent=("x",)),
         log_evidence=-11.314840530073,
         formula="Kalman filter, or log N(y; 0, Sigma + 0.25 I)",
         source="exact set of zhat",
@@ -108,7 +108,7 @@ def eight_schools() -> Example:
     return Example(
         id="E15",
         title="eight schools, centred",
-        model=Model(log_likelihood, prior, data=SCHOOLS, name="E15"),
+        model=Model(log_likelihood, prior, data=SCHOOLS, name="E15", latent=("mu", "theta")),
         log_evidence=SCHOOLS_LOG_EVIDENCE,
         formula=SCHOOLS_FORMULA,
         source="Rubin (1981), priors of Stan's reference posterior",
@@ -133,7 +133,7 @@ def eight_schools_noncentred() -> Example:
     return Example(
         id="E15n",
         title="eight schools, non-centred",
-        model=Model(log_likelihood, prior, data=SCHOOLS, name="E15n"),
+        model=Model(log_likelihood, prior, data=SCHOOLS, name="E15n", latent=("mu", "z")),
         log_evidence=SCHOOLS_LOG_EVIDENCE,
         formula=SCHOOLS_FORMULA,
         source="Rubin (1981), priors of Stan's reference posterior",

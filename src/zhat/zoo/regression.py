@@ -70,6 +70,7 @@ def _line(id: str, terms: str) -> Example:
             hyper={"spread": 10.0, "shape": 2.0, "rate": 1.0},
             name=id,
             conditionals=blocks,
+            latent=("coefficients",) if d else None,
             data_id=fingerprint(y),  # the response is what the subsets share; their designs differ
         ),
         log_evidence=log_evidence,
@@ -168,7 +169,7 @@ def _cosine_regression(id: str, n: int, d: int, log_evidence: float) -> Example:
     return Example(
         id=id,
         title=f"regression on {d} cosines, known noise",
-        model=Model(log_likelihood, prior, data=(design, y), hyper={"scale": 1.0}, name=id, conditionals=(block,)),
+        model=Model(log_likelihood, prior, (design, y), {"scale": 1.0}, name=id, conditionals=(block,), latent=("coefficients",)),
         log_evidence=log_evidence,
         formula="log N(y; 0, 0.25 I + XX')",
         source=SOURCE,

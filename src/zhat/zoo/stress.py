@@ -170,7 +170,7 @@ def cauchy_location() -> Example:
     return Example(
         id="S7",
         title="Cauchy location with two modes",
-        model=Model(log_likelihood, prior, data=np.array([-4.0, -3.5, 3.5, 4.0]), name="S7"),
+        model=Model(log_likelihood, prior, data=np.array([-4.0, -3.5, 3.5, 4.0]), name="S7", latent=("theta",)),
         log_evidence=-15.154840177,
         formula="one-dimensional quadrature",
         source="exact set of zhat",
@@ -191,7 +191,7 @@ def funnel() -> Example:
     return Example(
         id="S8",
         title="funnel",
-        model=Model(log_likelihood, prior, data=np.zeros(9), name="S8"),
+        model=Model(log_likelihood, prior, data=np.zeros(9), name="S8", latent=("x",)),
         log_evidence=-9.554290443,
         formula="one-dimensional quadrature over v of N(0; 0, 1 + e^v)^9",
         source="after Neal (2003)",

@@ -15,6 +15,10 @@ from zhat.cli.terminal import say, show, table, width_of
 
 # Columns that a narrow terminal omits, the first first.
 SPARE = (
+    "reference",
+    "its probability",
+    "pseudo-likelihood",
+    "parameters",
     "likelihoods",
     "its verdict",
     "in errors",
@@ -34,16 +38,22 @@ def add(commands: Any) -> None:
         "study",
         "the methods on the small examples of Friel & Wyse (2012)",
         "Run the methods on the small examples of Friel & Wyse (2012), beside exact or published values.",
-        ["zhat study running-example --out pictures", "zhat study table-1", "zhat study pima-splits"],
+        [
+            "zhat study running-example --out pictures",
+            "zhat study table-1",
+            "zhat study pima-splits",
+            "zhat study ising --out pictures",
+        ],
         exits=False,
     )
     parser.add_argument(
         "name",
         metavar="STUDY",
-        choices=("running-example", "table-1", "bayes-factors", "pima-splits"),
+        choices=("running-example", "table-1", "bayes-factors", "pima-splits", "change-points", "ising", "smoother"),
         help="running-example: every method on one small model; table-1: the normal-gamma example under four priors; "
         "bayes-factors: the pine and Pima models by several methods (ten minutes); pima-splits: predictions of averaged models "
-        "(minutes)",
+        "(minutes); change-points: how many and where, in three models; ising: evidences with exact and approximate partition functions "
+        "(minutes); smoother: INLA on coal-mining disasters",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same digits")
     parser.add_argument("--sample-seed", type=int, default=0, metavar="N", help="seed of the simulated sample of Table 1")
@@ -71,6 +81,8 @@ def run(options: argparse.Namespace) -> Exit:
         return Exit.OK
     if options.name == "pima-splits":
         return _pima_splits(options)
+    if options.name in ("change-points", "ising", "smoother"):
+        return _fields(options)
     from zhat.studies import running_example
 
     study = running_example.run_all(options.seed)
@@ -78,6 +90,25 @@ def run(options: argparse.Namespace) -> Exit:
     _print(options, title, running_example.HEADER, study.rows)
     if options.out:
         for path in running_example.draw(study, Path(options.out)):
+            print(f"drawn: {path}", file=sys.stderr if options.json else sys.stdout)
+    return Exit.OK
+
+
+def _fields(options: argparse.Namespace) -> Exit:
+    """The studies of section 3.7 of Friel & Wyse (2012)."""
+    from zhat.studies import change_points, ising, smoother
+
+    found: Any
+    study: Any
+    if options.name == "change-points":
+        study, found, title = change_points, change_points.run_all(), "Change points, after Wyse, Friel & Rue (2011)"
+    elif options.name == "ising":
+        study, found, title = ising, ising.run_all(options.seed, say), "Log evidences of Ising models by partition function"
+    else:
+        study, found, title = smoother, smoother.run_all(options.seed), "Latent Gaussian models by INLA"
+    _print(options, title, study.HEADER, found.rows)
+    if options.out:
+        for path in study.draw(found, Path(options.out)):
             print(f"drawn: {path}", file=sys.stderr if options.json else sys.stdout)
     return Exit.OK
 

@@ -64,7 +64,7 @@ def parcels(tasks: Iterable[Task]) -> list[Parcel]:
         if key not in written:
             code = _packed(_taken_apart(functions), model.name)
             written[key] = code, hashlib.sha256(code).hexdigest()
-        numbers = (model.data, model.hyper, model.name, model.zero_where_nan, model.data_id)
+        numbers = (model.data, model.hyper, model.name, model.zero_where_nan, model.data_id, model.latent)
         rest = _packed((task.function, numbers, task.arguments), model.name)
         packed.append(Parcel(*written[key], rest, versions()))
     return packed
@@ -132,7 +132,7 @@ def _unpacked(parcel: Parcel) -> Task:
         raise BadInput(f"a worker has other versions than the sender, and digits may depend on them: {', '.join(other)}.")
     with jax.enable_x64(True):
         core, log_likelihood, prior, conditionals = _functions(parcel)
-        function, (data, hyper, name, zero_where_nan, data_id), arguments = _loaded(parcel.rest)
+        function, (data, hyper, name, zero_where_nan, data_id, latent), arguments = _loaded(parcel.rest)
     model = Model(
         log_likelihood,
         prior,
@@ -142,6 +142,7 @@ def _unpacked(parcel: Parcel) -> Task:
         conditionals=conditionals,
         zero_where_nan=zero_where_nan,
         data_id=data_id,
+        latent=latent,
         core=core,
     )
     return Task(function, model, arguments)

@@ -27,7 +27,7 @@ def build(y: Any, mu0: float, tau0: float, a0: float, b0: float, name: str) -> M
     """The model with `y` as data and ``{"mu0", "tau0", "a0", "b0"}`` as hyperparameters."""
     hyper = {"mu0": float(mu0), "tau0": float(tau0), "a0": float(a0), "b0": float(b0)}
     y = np.asarray(y, np.float64)
-    return Model(log_likelihood, prior, data=y, hyper=hyper, name=name, conditionals=conditionals())
+    return Model(log_likelihood, prior, data=y, hyper=hyper, name=name, conditionals=conditionals(), latent=("mu",))
 
 
 def prior(hyper: Any) -> None:

@@ -1,0 +1,1 @@
+"""Banded matrices of latent fields, sums over change points, partition functions of Ising models."""

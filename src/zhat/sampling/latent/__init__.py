@@ -1,0 +1,1 @@
+"""Latent Gaussian parameters integrated by Laplace's method, and the rest by quadrature."""

@@ -1,0 +1,1 @@
+"""Gaussian approximations that maximise a lower bound on the log evidence."""

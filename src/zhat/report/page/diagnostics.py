@@ -118,6 +118,36 @@ def _unvisited(result: Evidence) -> Sentence | None:
     )
 
 
+def _views(result: Evidence) -> Sentence | None:
+    """What every family said, where several ran."""
+    names = ("views", "view_log_evidences", "view_ses", "view_statuses")
+    columns: list[Any] = [result.diagnostics.get(name) for name in names]
+    if not all(isinstance(column, list) for column in columns) or len(columns[0]) < 2:
+        return None
+    said = [
+        f"{label} {float(value):.4g}" + (f" ({status})" if math.isnan(float(se)) else f" ± {float(se):.2g}")
+        for label, value, se, status in zip(*columns, strict=True)
+    ]
+    return Sentence(f"Families of methods: {'; '.join(said)}.", _raised(result, "no-agreement", "unconfirmed"))
+
+
+def _population(result: Evidence) -> Sentence | None:
+    found = _finding(result)
+    if found.from_population is None:
+        return None
+    there = with_error(found.from_population.log_evidence, found.from_population.se)
+    text = f"Second view: the tempered population gives {there} (s.e.)"
+    if found.visited_by_population < 1.0:
+        text += f", having visited {_percent(found.visited_by_population)} of the posterior"
+    return Sentence(f"{text}; the two {'agree' if found.population_agrees else 'do not agree, so further families ran'}.")
+
+
+def _resolution(result: Evidence) -> Sentence | None:
+    if result.resolution is None:
+        return None
+    return Sentence(f"Resolution: {result.resolution_in_words}")
+
+
 def _unseen(result: Evidence) -> Sentence | None:
     parts = _finding(result).unseen
     return Sentence(f"The check for missed mass left out {'; '.join(part.value for part in parts)}.") if parts else None
@@ -418,7 +448,7 @@ def _zero_likelihood(result: Evidence) -> Sentence | None:
 
 
 _SENTENCES: tuple[Callable[[Evidence], Sentence | None], ...] = (
-    _mode_check, _prior_draws, _coverage_check, _unvisited, _unseen, _tail, _tail_under_prior, _effective, _one_draw, _spread, _half_the_rungs, _correction,
+    _views, _population, _mode_check, _prior_draws, _coverage_check, _unvisited, _unseen, _resolution, _tail, _tail_under_prior, _effective, _one_draw, _spread, _half_the_rungs, _correction,
     _islands, _ancestors, _descent, _mixing, _ranks, _left_over, _survivors, _chains, _points, _acceptance_at_point, _near_mode,
     _discretisation, _two_readings, _identity, _variance_from_prior, _zero_likelihood, _modes,
 )  # fmt: skip

@@ -86,8 +86,8 @@ class Bridge(Method):
             check_count("Bridge", "n_proposals", self.n_proposals, 100, "the error needs draws")
         if not hasattr(self.proposal, "fitted") and not hasattr(self.proposal, "log_density"):
             raise BadType(
-                f"Bridge(proposal={self.proposal!r}): give zhat.settings.WarpIII(), FittedNormal(), FittedT() or FittedMixture(), or a "
-                "density of zhat.proposals."
+                f"Bridge(proposal={self.proposal!r}): give zhat.settings.WarpIII(), zhat.settings.FittedNormal(), "
+                "zhat.settings.FittedT() or zhat.settings.FittedMixture(), or a density of zhat.proposals."
             )
         if self.kernel is not None and not hasattr(self.kernel, "step"):
             raise BadType(f"Bridge(kernel={self.kernel!r}): give a kernel such as zhat.kernels.HMC(), or None.")

@@ -76,7 +76,9 @@ class Reciprocal(Method):
         check_count("Reciprocal", "n_draws", self.n_draws, 100, "a density is fitted to them")
         check_count("Reciprocal", "n_warmup", self.n_warmup, 0, "there cannot be fewer than none")
         if not hasattr(self.density, "fitted"):
-            raise BadType(f"Reciprocal(density={self.density!r}): give zhat.settings.TruncatedNormal(), Ellipsoid() or Tight().")
+            raise BadType(
+                f"Reciprocal(density={self.density!r}): give zhat.settings.TruncatedNormal(), zhat.settings.Ellipsoid() or zhat.settings.Tight()."
+            )
         if self.kernel is not None and not hasattr(self.kernel, "step"):
             raise BadType(f"Reciprocal(kernel={self.kernel!r}): give a kernel such as zhat.kernels.HMC(), or None.")
 

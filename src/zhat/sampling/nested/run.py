@@ -56,7 +56,7 @@ class _Record:
         self.numbers: list[IntArray] = []
         self.drawn: list[Drawn | None] = []
         self.log_x = 0.0
-        self.log_dead = self.log_live = self.log_vanished = -np.inf
+        self.log_dead = self.log_live = self.log_moved = self.log_vanished = -np.inf
 
     def add_dead(self, points: State, ancestors: IntArray) -> None:
         """Dead points in order of likelihood."""
@@ -87,11 +87,16 @@ class _Record:
         if share > 0.0:
             self.log_vanished = float(np.logaddexp(self.log_vanished, self.log_live + np.log(share)))
 
+    def add_drawn(self, drawn: Drawn | None) -> None:
+        """What was drawn in a region for the points that died last; None if they were replaced by moves."""
+        self.drawn.append(drawn)
+        if None in self.drawn[-2:]:
+            self.log_moved = self.log_dead
+
     @property
     def moved_points_count(self) -> bool:
-        """Whether points were moved, and those that are dead hold some of the evidence."""
-        total = np.logaddexp(self.log_dead, self.log_live)
-        return None in self.drawn and bool(self.log_dead > np.log(BELOW_REGIONS) + total)
+        """Whether the points that died up to the first region after moves hold some of the evidence so far."""
+        return bool(self.log_moved > np.log(BELOW_REGIONS) + np.logaddexp(self.log_dead, self.log_live))
 
     def progress(self, live: State) -> Progress:
         """The state of the run, for the stopping rule."""
@@ -207,7 +212,7 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
             record.add_dead(live.take(dying), ancestors[dying])
             record.thresholds.append(threshold)
             record.moves.append(new._replace(points=_NO_POINTS, drawn=None))
-            record.drawn.append(new.drawn)
+            record.add_drawn(new.drawn)
             record.ranks.append(_places(new.points.log_likelihood, survivors.log_likelihood, here))
             record.n_survivors.append(len(staying))
             record.numbers.append(numbers[dying])

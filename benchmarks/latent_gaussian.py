@@ -4,8 +4,8 @@
     python benchmarks/latent_gaussian.py --lengths    # a random-walk smoother of counts, 250 to 4,000 values
 
 SMC runs on the same models with their effects as functions of noise, where its moves mix better (on the models as they are it
-flags itself as stuck). A run is made twice in one process, and the second is timed: both methods are compiled then. `same_error` is SMC's time divided by
-INLA's at SMC's standard error (time grows as the inverse square of the standard error; INLA's is not scaled below its own time).
+flags itself as stuck). A run is made twice in one process, and the second is timed: both methods are compiled then. `same_error` is the ratio of
+processor seconds times squared error, SMC's to INLA's: what INLA would save at SMC's error if all of its time were draws.
 Results are kept in `latent_gaussian.csv` and `latent_lengths.csv` beside this file.
 """
 

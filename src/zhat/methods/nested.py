@@ -134,6 +134,8 @@ class NestedSampling(Method):
     cites: ClassVar[tuple[str, ...]] = ("skilling2006", "chopin2010", "fowlie2020", "fowlie2021")
     sizes: ClassVar[tuple[Size, ...]] = (Size("n_live", 40, unset=LIVE_POINTS),)
     look: ClassVar[Look] = Look.from_modes()
+    # A hundred live points, which reach a few hundredths where they are drawn from regions.
+    first_share: ClassVar[float] = 0.05
     when: ClassVar[str] = "several modes, plateaus, black boxes; a second opinion beside SMC, with posterior draws"
 
     def __post_init__(self) -> None:

@@ -74,6 +74,7 @@ class Effort:
     # Starts and particles of the smallest check, for an answer with a standard error of a tenth: as many evaluations as its draws.
     least_starts: int = 256
     least_particles: int = 100
+    least_searches: int = 2
     # Searches before the first comparison, and further ones from starts that no known mode explains. Fewer above `cheap_dimensions`,
     # where a Hessian is expensive, and for a black box, of which a Newton step costs 1 + d (d + 1) likelihoods.
     first_searches: int = 64
@@ -177,6 +178,7 @@ class Effort:
             most_starts=max(4 * self.least_starts, int(share * self.most_starts)),
             fewest_starts=self.least_starts,
             starts_of_black_box=max(self.least_starts, int(share * self.starts_of_black_box)),
+            searches_of_black_box=max(self.least_searches, int(share * self.searches_of_black_box)),
             particles=max(self.particles_if_expensive, 4 * int(0.25 * share * self.particles)),
             particles_if_expensive=max(self.least_particles, 4 * int(0.25 * share * self.particles_if_expensive)),
             n_draws_at_modes=max(self.least_starts, int(share * self.n_draws_at_modes)),

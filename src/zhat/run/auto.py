@@ -16,7 +16,7 @@ from zhat.missed_mass.finding import Answer, Finding
 from zhat.model.model import Model
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
-from zhat.run.families import FIRST, End, Family, following
+from zhat.run.families import End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, combined, judge, unresolved, with_views
 from zhat.run.precision import to_precision
 from zhat.run.price import target_of
@@ -27,6 +27,8 @@ ENDED = {"interrupted", "budget", "unchecked"}
 
 # Runs a method from a number of its own within a budget, and so many times.
 Run = Callable[..., Plan[Evidence]]
+# Two answers that differ by less than this share of the standard error asked for agree: the rest would not matter.
+HARMLESS = 0.5
 # A second view by thresholds confirms an answer to a few tenths of a nat; a smaller standard error of it would cost far more.
 CONFIRMS = 0.1
 
@@ -37,21 +39,21 @@ def by_default(model: Model, run: Run, budget: Budget | None, precision: float |
     `run(method, number, budget)` is the plan of one run, from a number of its own, and `run(method, number, budget, n)` that of n.
     """
     precision = target_of(model) if precision is None else precision
-    members = [(yield from _member(FIRST, run, budget, precision))]
-    first = members[0].evidence
-    if has_two_views(first):
-        return with_views(first, members, _two_views(first))
-    spent = first.cost
+    members = [(yield from _member(first(model), run, budget, precision))]
+    alone = members[0].evidence
+    if has_two_views(alone):
+        return with_views(alone, members, _two_views(alone))
+    spent, close = alone.cost, 0.0 if precision is None else HARMLESS * precision
     for family in following(model, members[0].is_accepted):
         if is_ended(members[-1].evidence):
             return members[-1].evidence if len(members) == 1 else unresolved(judge(members, AGREE))
         left = None if budget is None else budget.left_after(spent)
         members.append((yield from _member(family, run, left, precision)))
         spent = spent + members[-1].evidence.cost
-        judgement = judge(members, AGREE)
+        judgement = judge(members, AGREE, close)
         if judgement.is_agreed:
             return combined(judgement)
-    at_last = judge(members, AGREE_AT_LAST)
+    at_last = judge(members, AGREE_AT_LAST, close)
     return combined(at_last) if at_last.is_agreed else unresolved(at_last)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from zhat.methods._base import Method
 from zhat.methods.importance import Importance
-from zhat.methods.nested import NestedSampling
+from zhat.methods.nested import REGIONS_UP_TO, NestedSampling
 from zhat.methods.smc import SMC
 from zhat.model.model import Model
 from zhat.sampling.kernels.hmc import HMC
@@ -55,6 +55,14 @@ LIVE_POINTS = 1000
 NESTED_UP_TO = 30
 
 FIRST = Family("importance", End.MODES, Importance())
+# For a black box nested sampling from regions is the second view, at a third of the likelihoods of a tempered population.
+FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=False))
+
+
+def first(model: Model) -> Family:
+    """The family that runs first."""
+    in_regions = model.is_black_box and model.n_dimensions <= REGIONS_UP_TO
+    return FIRST_OF_BLACK_BOX if in_regions else FIRST
 
 
 def following(model: Model, first_accepted: bool) -> Iterator[Family]:

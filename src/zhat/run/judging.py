@@ -85,13 +85,13 @@ class Judgement:
         return any(member.evidence.log_evidence > limit for member in self.members if member.family.label in UNBIASED)
 
 
-def judge(members: Sequence[Member], limit: float) -> Judgement:
-    """The runs that agree within `limit` joint standard errors."""
+def judge(members: Sequence[Member], limit: float, close: float = 0.0) -> Judgement:
+    """The runs that agree within `limit` joint standard errors, or within `close` nats, which do not matter to the question."""
     accepted = [member.evidence for member in members if member.is_accepted]
     if not accepted:
         return Judgement(tuple(members), None)
     errors = [float(evidence.log_evidence_se or 0.0) for evidence in accepted]
-    return Judgement(tuple(members), group_of_highest([e.log_evidence for e in accepted], errors, limit))
+    return Judgement(tuple(members), group_of_highest([e.log_evidence for e in accepted], errors, limit, close))
 
 
 def combined(judgement: Judgement) -> Evidence:

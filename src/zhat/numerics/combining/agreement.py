@@ -51,8 +51,8 @@ class Group:
     largest_z: float
 
 
-def group_of_highest(values: ArrayLike, errors: ArrayLike, limit: float) -> Group:
-    """The estimates that agree with the highest one, within `limit` joint standard errors."""
+def group_of_highest(values: ArrayLike, errors: ArrayLike, limit: float, close: float = 0.0) -> Group:
+    """The estimates that agree with the highest one, within `limit` joint standard errors, or within `close` nats."""
     value, error = finite_vector(values, "values"), finite_vector(errors, "errors")
     same_length(value, error, "values and errors")
     if not value.size:
@@ -62,7 +62,7 @@ def group_of_highest(values: ArrayLike, errors: ArrayLike, limit: float) -> Grou
     for i in order[1:]:
         mean, se = weighted_mean(value[members], error[members])
         z = joint_errors(float(value[i]) - mean, math.hypot(se, float(error[i])), mean)
-        if z <= (limit if float(error[i]) >= se else min(limit, CAUTIOUS)):
+        if abs(float(value[i]) - mean) <= close or z <= (limit if float(error[i]) >= se else min(limit, CAUTIOUS)):
             members.append(int(i))
             largest = max(largest, z)
     mean, se = weighted_mean(value[members], error[members])

@@ -79,13 +79,17 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
             yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
         yield Family("smc", End.TEMPERING, more, 2)
         return
-    n_live = None if model.is_black_box else LIVE_POINTS  # None: regions, with fewer live points, in up to twelve dimensions
-    nested = Family("nested", End.THRESHOLDS, NestedSampling(n_live=n_live))
-    yield from (nested, smc) if first_accepted or model.is_black_box else (smc, nested)
-    by_slices = NestedSampling(n_live=LIVE_POINTS, replacement=MarkovReplacement(kernel=Slice(max_out=1)))
-    yield Family("nested by slices", End.THRESHOLDS, by_slices, 1)
-    yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2)
-    yield Family("smc", End.TEMPERING, more, 3)
+    by_slices = MarkovReplacement(kernel=Slice(max_out=1))
+    slices = Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
+    last = Family("smc", End.TEMPERING, more, 3)
+    if model.is_black_box:  # regions in up to twelve dimensions: a tenth of the likelihoods of moves
+        yield Family("nested", End.THRESHOLDS, NestedSampling())
+        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS), 2)
+        yield from (smc, slices, last)
+        return
+    nested = Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS))
+    yield from (nested, smc) if first_accepted else (smc, nested)
+    yield from (slices, Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2), last)
 
 
 def thorough(model: Model) -> Iterator[Family]:

@@ -65,8 +65,8 @@ NEGLIGIBLE = 40.0
 # Live points by default: a standard error of √(H/n), 0.1 for an information H of 20 nats; and with regions, whose answer has
 # standard errors of 0.005 to 0.03 on all models that were measured. With half as many, one of eighteen modes may be lost by chance.
 LIVE_POINTS, LIVE_POINTS_IN_REGIONS = 2000, 500
-# Dimensions up to which new points of a black box are drawn from regions. Above, ellipsoids around 250 points enclose so much more than
-# the points that moves are cheaper.
+# Dimensions up to which new points of a black box are drawn from regions. Measured up to ten (2 calls a new point for a Gaussian); above,
+# ellipsoids around 250 points enclose ever more than the points. The limit itself was not tuned.
 REGIONS_UP_TO = 12
 # The mode check of a black box whose run took few calls: one search, from the highest live point, and 500 draws at its end. Searches
 # from prior draws cost more than the run, each ten steps of 1 + d (d + 1) calls, and the run itself has started from the prior.

@@ -24,7 +24,7 @@ from scipy.spatial import cKDTree
 from zhat.results.records import Array
 from zhat.sampling.nested.ellipsoids import DIVISIONS, FOLDS, log_unit_ball, whitened
 
-# Iterations of frame, radius and clusters; more than four hardly change anything.
+# Iterations of frame, radius and clusters at most; they end when the number of clusters stays.
 ITERATIONS = 4
 LINKED = 1.5
 # See above: the share of a ball that lies inside the region at an edge of it, as a divisor.

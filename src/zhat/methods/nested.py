@@ -134,8 +134,8 @@ class NestedSampling(Method):
     cites: ClassVar[tuple[str, ...]] = ("skilling2006", "chopin2010", "fowlie2020", "fowlie2021")
     sizes: ClassVar[tuple[Size, ...]] = (Size("n_live", 40, unset=LIVE_POINTS),)
     look: ClassVar[Look] = Look.from_modes()
-    # A hundred live points, which reach a few hundredths where they are drawn from regions.
-    first_share: ClassVar[float] = 0.05
+    # Five hundred live points: with fewer, regions lose modes by chance and their standard errors are too small.
+    first_share: ClassVar[float] = 0.25
     when: ClassVar[str] = "several modes, plateaus, black boxes; a second opinion beside SMC, with posterior draws"
 
     def __post_init__(self) -> None:

@@ -112,7 +112,7 @@ def methods_of(name: str, cls: type) -> Iterator[tuple[str, Any]]:
 
 # What only an author of a method or a kernel meets: the compiled functions of a model, the loop of a run, and what a method
 # hands to the look for missed mass.
-FOR_WRITERS = {"Core", "Loop", "Proposed", "Sampled"}
+FOR_WRITERS = {"Core", "Effort", "Loop", "Proposed", "Sampled"}
 
 
 @pytest.mark.parametrize(("name", "function"), list(public_callables()), ids=[name for name, _ in public_callables()])

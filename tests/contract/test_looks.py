@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from functools import cache
 
 import jax.numpy as jnp
@@ -59,7 +61,7 @@ def test_a_method_declares_its_look_and_makes_it(name):
 @pytest.mark.parametrize("name", ["chib", "harmonic-mean", "importance", "prior-mean"])
 def test_a_look_can_be_left_out(name):
     finding = found_by(name, **{SWITCHES[METHODS[name].look.origin]: False})
-    assert finding == Finding(finding.answer)
+    assert replace(finding, basin_resolution=None) == Finding(finding.answer)  # the survey is a search, not a comparison
 
 
 @pytest.mark.parametrize("name", ["chib", "chib-jeliazkov", "harmonic-mean"])

@@ -7,9 +7,9 @@ import pytest
 from scipy.special import logsumexp
 
 from zhat.results.records import PathRun
+from zhat.sampling.tempering import path_sums as sums_of_path
 from zhat.sampling.tempering.path_sums import path_sums
 from zhat.sampling.tempering.population import increments
-from zhat.verdicts import population
 
 
 def path_run(betas, log_likelihood, memory=None, ancestors=None, n_islands=1):
@@ -112,7 +112,7 @@ def test_a_constant_likelihood_has_no_error():
 
 
 def genealogical_se(run):
-    return population.genealogical_se(run, path_sums(run).islands)
+    return sums_of_path.genealogical_se(run, path_sums(run).islands)
 
 
 def test_with_one_rung_descent_is_the_weights_own_error():

@@ -22,10 +22,10 @@ SIZED = {name: cls() for name, cls in registry().items() if cls.sizes}
 @pytest.mark.parametrize("name", SIZED)
 def test_every_sampling_method_can_be_resized_and_no_size_falls_below_its_minimum(name):
     method = SIZED[name]
-    assert method.sized(1.0) == method
+    assert method.sized(1.0) == replace(method, **{size.name: size.value(method) for size in method.sizes})
     tiny, small, large = method.sized(1e-9), method.sized(0.3), method.sized(2.9)
     for size in method.sizes:
-        values = [getattr(m, size.name) for m in (tiny, small, method, large)]
+        values = [size.value(m) for m in (tiny, small, method, large)]
         values = [value if isinstance(value, int) else value.n_chains for value in values]
         assert values == sorted(values)
         assert values[3] >= 2.9 * values[2] if size.grows else values[3] == values[2]

@@ -27,6 +27,7 @@ COMMANDS = {
     "estimate": ["estimate", "zoo:E1", "--method", "smc", "--seed", "1"],
     "estimate failed": ["estimate", "zoo:E1", "--method", "smc", "--seed", "1", "--budget", "2000"],
     "estimate approximate": ["estimate", "zoo:E1", "--method", "laplace", "--repeats", "2"],
+    "crosscheck": ["crosscheck", "zoo:E1", "--seed", "1"],
     "show": ["show", "KEPT"],
     "compare": ["compare", *TWO, "--seed", "1"],
     "compare without errors": ["compare", *TWO, "--seed", "1", "--method", "harmonic-mean"],

@@ -13,6 +13,7 @@ from zhat.cli.parsing import command
 # Which file describes what a command prints with --json.
 SCHEMAS = {
     "estimate": "evidence",
+    "crosscheck": "crosscheck",
     "show": "evidence",
     "compare": "comparison",
     "average": "average",

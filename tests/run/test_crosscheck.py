@@ -36,7 +36,8 @@ def test_it_enters_a_comparison(easy):
     assert easy.evidence.log_evidence_se is not None and other.log_evidence_se is not None
 
 
-def test_one_end_is_enough_for_one_sided(monkeypatch):
+@pytest.mark.slow
+def test_one_end_is_enough_for_one_sided():
     example = zoo.example("S6")
     result = zhat.crosscheck(example.model, seed=1, progress=False)
     assert result.verdict in (Verdict.ONE_SIDED, Verdict.CONFIRMED) and result.status.is_ok

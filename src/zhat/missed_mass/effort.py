@@ -61,16 +61,16 @@ class Effort:
     coverage_up_to: int = 30
 
     # -- survey of the modes -----------------------------------------------------------------------------------------------
-    # Starts from the prior where a likelihood evaluation is cheap, each compared with the known modes at five points. A basin of 3e-4
-    # of the prior then has ten starts, of which four or more are recognised, and is met in 98 of 100 surveys at least. They are
+    # Starts from the prior where a likelihood evaluation is cheap, each compared with the known modes at three points. A basin of 3e-4
+    # of the prior then has eleven starts, of which four or five are recognised, and is met in 99 of 100 surveys. They are
     # doubled up to `most_starts` while some mode was met by one start only.
-    starts: int = 32_768
-    most_starts: int = 131_072
+    starts: int = 36_864
+    most_starts: int = 147_456
     # Fewer starts above this many numbers of data, where a likelihood evaluation is expensive; at least so many.
     cheap_data: int = 5_000
     fewest_starts: int = 512
     # Starts of a black box, whose likelihoods are thousands of times as expensive as compiled ones: a basin of 1e-3 of the prior.
-    starts_of_black_box: int = 8192
+    starts_of_black_box: int = 10_240
     # Starts and particles of the smallest check, for an answer with a standard error of a tenth: as many evaluations as its draws.
     least_starts: int = 256
     least_particles: int = 100

@@ -35,7 +35,7 @@ HOPELESS = 3600.0
 # Newton steps of a search on average, and moves of a particle of a check's population: on the exact models of one to ten dimensions.
 SEARCH_STEPS, PER_PARTICLE, PER_DIMENSION = 8, 2.0, 3.0
 # Likelihoods of a start of the survey: its own, and those of its line.
-LINE_POINTS = 6
+LINE_POINTS = 4
 # Plans shorter than this are not announced.
 WORTH_SAYING = 10.0
 # Measuring ends after this many seconds or calls.

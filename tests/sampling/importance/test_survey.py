@@ -69,6 +69,6 @@ def test_without_a_mode_nothing_is_resolved():
 
 def test_fewer_starts_and_searches_where_they_are_expensive():
     box = Model.black_box(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0)})
-    assert EFFORT.survey(box).n_first == 4 and EFFORT.survey(box).n_starts == 8192
+    assert EFFORT.survey(box).n_first == 4 and EFFORT.survey(box).n_starts == 10_240
     wide = Model(lambda p: 0.0, {"x": dist.Normal(0.0, 1.0).expand([80]).to_event(1)})
     assert EFFORT.survey(wide).n_first == 16

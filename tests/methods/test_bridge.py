@@ -20,7 +20,7 @@ Y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
 
 def normal_draws(n_chains, n=500, seed=1):
     precision = len(Y) + 0.25
-    return {"mu": Y.sum() / precision + np.random.default_rng(seed).standard_normal((n_chains, n)) / np.sqrt(precision)}
+    return {"theta": Y.sum() / precision + np.random.default_rng(seed).standard_normal((n_chains, n)) / np.sqrt(precision)}
 
 
 def e1():

@@ -39,9 +39,9 @@ def test_answers_from_independent_draws_are_honest(family):
     example, precision = zoo.example("E1"), 5.25
     z = []
     for seed in range(10):
-        mu = 3.9 / precision + np.random.default_rng(seed).standard_normal((4, 500)) / np.sqrt(precision)
+        theta = 3.9 / precision + np.random.default_rng(seed).standard_normal((4, 500)) / np.sqrt(precision)
         result = zhat.evidence(
-            example.model, zhat.Reciprocal(density=family, mode_check=False), draws={"mu": mu}, seed=1, progress=False
+            example.model, zhat.Reciprocal(density=family, mode_check=False), draws={"theta": theta}, seed=1, progress=False
         )
         assert result.status.is_ok, result.explain()
         z.append((result.log_evidence - example.log_evidence) / result.log_evidence_se)

@@ -172,7 +172,7 @@ def test_chains_that_disagree_are_flagged():
         (lambda d: {k: v[:, :20] for k, v in d.items()}, BadInput, "too few"),
         (lambda d: {k: v[..., None] for k, v in d.items()}, ShapeError, "a draw of it has shape"),
         (lambda d: {k: np.where(v == v.max(), np.nan, v) for k, v in d.items()}, BadInput, "not finite"),
-        (lambda d: 3.0, BadType, "draws is a builtins.float"),
+        (lambda d: 3.0, BadType, "draws is a float"),
         (lambda d: "nowhere.nc", BadInput, "there is no file nowhere.nc"),
     ],
 )

@@ -19,7 +19,7 @@ NOTHING = Finding(Answer(-2.0, 0.01))
         (replace(NOTHING, at_modes=SecondEstimate(-1.0, 0.02, 0.1)), ["missed-peak"], "finds 1.00 nats more than this run"),
         (replace(NOTHING, unvisited_share=0.1), ["missed-peak"], "a mode with 10.0% of the posterior"),
         (replace(NOTHING, from_prior_draws=SecondEstimate(-1.0, 0.02, 0.1)), ["missed-mass"], "exceeds this answer by 1.00 nats"),
-        (replace(NOTHING, coverage=Coverage(0.4, 0.01)), ["missed-mode"], "40% of a tempered population from the prior"),
+        (replace(NOTHING, coverage=Coverage(0.4, 0.01)), ["missed-mode"], "40.0% of a tempered population from the prior"),
         (replace(NOTHING, stopped="the budget is spent"), ["unchecked"], "(the budget is spent)"),
     ],
 )

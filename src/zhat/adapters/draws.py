@@ -61,7 +61,9 @@ def read_draws(source: Any, model: Model) -> Brought:
         return Brought({str(name): np.asarray(values) for name, values in source.items()})
     if isinstance(source, Sequence) and source and all(isinstance(item, str | Path) for item in source):
         return _stan([Path(item) for item in source])
-    raise BadType(f"draws is a {type(source).__module__}.{type(source).__qualname__}: {HOW}.")
+    kind = type(source)
+    shown = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    raise BadType(f"draws is a {shown}: {HOW}.")
 
 
 def model_of(source: Any) -> Model | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from zhat.verdicts import nested, population
+from zhat.verdicts import from_chains, nested, population
 from zhat.verdicts.tempered import FEW, SPIKE, STUCK, TELLING, UNSETTLED
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 
-# Pareto k of the weights from which on a result is flagged. Along a ladder a likelihood that is bounded has no tail at all.
+# Pareto k of the weights from which on a result is flagged. Along a ladder a likelihood that is bounded has no tail at all. Bridge
+# sampling and INLA are not here: they judge the tail only where terms are not bounded, or the latents not exactly Gaussian.
 PARETO_K: Mapping[str, float] = {
     "ais": MAX_PARETO_K,
     "chib": MAX_PARETO_K,
@@ -24,13 +25,17 @@ PARETO_K: Mapping[str, float] = {
     "laplace-metropolis": MAX_PARETO_K,
     "power-posterior": SPIKE,
     "prior-mean": MAX_PARETO_K,
+    "reciprocal": MAX_PARETO_K,
     "smc": MAX_PARETO_K,
     "stepping-stone": SPIKE,
+    "variational": MAX_PARETO_K,
 }
 
 # Effective sample size below which a result is flagged. Nested sampling has no such limit: its ancestors are counted instead.
+# INLA has it only where the latents are not exactly Gaussian.
 ESS: Mapping[str, float] = {
     "ais": MIN_ESS,
+    "bridge": MIN_ESS,
     "chib": MIN_ESS,
     "chib-jeliazkov": MIN_ESS,
     "harmonic-mean": MIN_ESS,
@@ -38,10 +43,19 @@ ESS: Mapping[str, float] = {
     "laplace": MIN_ESS,
     "laplace-metropolis": MIN_ESS,
     "prior-mean": MIN_ESS,
+    "reciprocal": MIN_ESS,
+    "variational": MIN_ESS,
 }
 
 # R-hat above which chains are flagged.
-R_HAT: Mapping[str, float] = {"chib": 1.05, "chib-jeliazkov": 1.02, "harmonic-mean": 1.05, "laplace-metropolis": 1.05}
+R_HAT: Mapping[str, float] = {
+    "bridge": from_chains.MAX_R_HAT,
+    "chib": 1.05,
+    "chib-jeliazkov": 1.02,
+    "harmonic-mean": 1.05,
+    "laplace-metropolis": 1.05,
+    "reciprocal": from_chains.MAX_R_HAT,
+}
 
 # First points with descendants at the end, below which a run is flagged.
 ANCESTORS: Mapping[str, int] = {"nested": nested.MIN_ANCESTORS, "smc": population.MIN_ANCESTORS}

@@ -26,12 +26,17 @@ NESTED_LAPLACE = {
 }
 
 
+# The two quickest stand for all in the quick suite; the others take 12 to 31 seconds each on a busy machine.
+QUICK = ("seeds-main", "coal-smooth")
+EXAMPLES = [id if id in QUICK else pytest.param(id, marks=pytest.mark.slow) for id in NESTED_LAPLACE]
+
+
 @cache
 def run(id, seed=1):
     return zhat.evidence(zoo.example(id).model, "inla", seed=seed, progress=False)
 
 
-@pytest.mark.parametrize("id", NESTED_LAPLACE)
+@pytest.mark.parametrize("id", EXAMPLES)
 def test_truths(id):
     result, truth = run(id), zoo.example(id).log_evidence
     print(result, truth)
@@ -40,17 +45,18 @@ def test_truths(id):
     assert abs(result.log_evidence - truth) < min(0.05, 3.0 * result.error)
 
 
-@pytest.mark.parametrize("id", NESTED_LAPLACE)
+@pytest.mark.parametrize("id", EXAMPLES)
 def test_the_uncorrected_value_is_that_of_exact_quadrature(id):
     assert run(id).diagnostics["nested_laplace"] == pytest.approx(NESTED_LAPLACE[id], abs=5e-4)
 
 
+@pytest.mark.slow
 def test_the_correction_is_not_small_where_latents_are_many():
     assert run("tokyo").diagnostics["correction"] == pytest.approx(0.2332, abs=0.05)
     assert run("tokyo").kind is Kind.SAMPLING
 
 
-@pytest.mark.parametrize("id", ["E13", "E14a", "E9a", "E15", "S8", "noisy-ar"])
+@pytest.mark.parametrize("id", ["E13", "E14a", "E9a", "E15", "S8", pytest.param("noisy-ar", marks=pytest.mark.slow)])
 def test_gaussian_inner_integrals_are_exact(id):
     result = run(id)
     assert result.diagnostics["inner_is_gaussian"] and result.kind is Kind.APPROXIMATION and result.log_evidence_se is None

@@ -11,7 +11,7 @@ from zhat import Model, zoo
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.importance.modes import Search, find_modes
+from zhat.sampling.importance.modes import Mode, Search, find_modes
 from zhat.seeding import Key
 
 FEW = Search(n_starts=16)
@@ -134,3 +134,9 @@ def test_a_step_to_where_the_model_is_no_number_is_refused_and_the_climb_goes_on
 
     (mode,) = search(Model(log_likelihood, {"x": dist.Normal(0.0, 100.0)}))[0].usable
     assert float(mode.position[0]) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_point_whose_square_no_float_holds_is_infinitely_far():
+    mode = Mode(np.zeros(2), 0.0, np.array([[2.0, 1.0], [1.0, 4.0]]), 0.0, converged=True)
+    found = mode.distances(np.array([[1.0, 1.0], [1e200, 0.0], [1e200, -1e200]]))
+    np.testing.assert_allclose(found, [np.sqrt(8.0), np.inf, np.inf])

@@ -78,9 +78,14 @@ class Mode:
         return self.log_density + 0.5 * d * float(np.log(2 * np.pi)) - 0.5 * float(log_determinant)
 
     def distances(self, position: Array) -> Array:
-        """How far some points (n, d) are, in standard deviations of this mode."""
+        """How far some points (n, d) are, in standard deviations of this mode; infinite where the square is no number.
+
+        A prior with a scale of its own can have draws at 1e160, whose squares no float holds.
+        """
         gap = position - self.position
-        return np.asarray(np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", gap, self.precision, gap, optimize=True), 0.0)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            squared = np.einsum("ki,ij,kj->k", gap, self.precision, gap, optimize=True)
+        return np.asarray(np.sqrt(np.where(np.isfinite(squared), np.maximum(squared, 0.0), np.inf)))
 
     def distance(self, other: Mode) -> float:
         """How far another mode is."""

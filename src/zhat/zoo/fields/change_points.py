@@ -155,5 +155,5 @@ def ar_errors() -> Example:
         log_evidence=AR_ERRORS[0],
         formula="closed form in level and variance, quadrature in the coefficient; brute force in three dimensions to 7e-7",
         source="simulated for zhat, after Wyse, Friel & Rue (2011)",
-        tags=("correlated", "bounded"),
+        tags=("many-dimensional", "correlated", "bounded"),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
 from functools import cache
 
 import jax.numpy as jnp

@@ -15,15 +15,15 @@ from zhat.results.estimate import Kind
 from zhat.settings import FullRank, MeanField
 
 # The best bounds of each family in the unconstrained coordinates, computed independently; None: the evidence itself.
-FULL_RANK = {
-    "E1": None, "E9a": None, "E13": None, "E14a": None, "E3a": -2.406980, "E4": -9.668709, "E6": -3.820302, "E10": -3.617547,
-    "E11": -3.614840, "E12": -4.325740, "E14b": -11.185358, "E2": -8.221274, "S7": -15.902288,
-}  # fmt: skip
+FULL_RANK = {"E1": None, "E13": None, "E10": -3.617547, "E12": -4.325740, "S7": -15.902288}
 FULL_RANK_SLOW = {
+    "E9a": None, "E14a": None, "E3a": -2.406980, "E4": -9.668709, "E6": -3.820302, "E11": -3.614840, "E14b": -11.185358,
+    "E2": -8.221274,
     "E3b": -2.009631, "E5": -5.669181, "E7": -7.448589, "E10c": -1.041228, "E8": -7.099912, "E15": -32.591713, "E15n": -31.534008,
     "E16a": -10.005967, "S8": -10.798079, "E9b": None,
 }  # fmt: skip
-MEAN_FIELD = {"E13": -2.713400, "E14a": -11.389953, "E12": -4.346475, "E9a": None}
+MEAN_FIELD = {"E12": -4.346475, "E9a": None}
+MEAN_FIELD_SLOW = {"E13": -2.713400, "E14a": -11.389953}
 
 
 FULL = FullRank()
@@ -64,9 +64,15 @@ def test_best_bounds_without_correlations(id):
     check_bound(id, MEAN_FIELD[id], MeanField())
 
 
-def test_gaussian_posteriors_are_reached_exactly():
-    for id in ("E1", "E13", "E14a"):
-        assert run(id).diagnostics["elbo"] == pytest.approx(zoo.example(id).log_evidence, abs=1e-7)
+@pytest.mark.slow
+@pytest.mark.parametrize("id", MEAN_FIELD_SLOW)
+def test_best_bounds_without_correlations_of_the_other_models(id):
+    check_bound(id, MEAN_FIELD_SLOW[id], MeanField())
+
+
+@pytest.mark.parametrize("id", ["E1", "E13", pytest.param("E14a", marks=pytest.mark.slow)])
+def test_gaussian_posteriors_are_reached_exactly(id):
+    assert run(id).diagnostics["elbo"] == pytest.approx(zoo.example(id).log_evidence, abs=1e-7)
 
 
 def test_the_gap_of_mean_field_is_that_of_the_determinant():
@@ -94,7 +100,7 @@ def test_a_guide_on_one_of_two_modes_is_not_the_evidence():
 
 
 def test_a_bound_explains_itself():
-    for id in ("E15n", "S7"):
+    for id in ("S7", "E15n"):  # the first is there already
         result = run(id, MeanField()) if id == "E15n" else run(id)
         if result.kind is Kind.LOWER_BOUND:
             assert "divergence of the guide" in result.explain() and "unbiased" not in result.explain()

@@ -8,6 +8,7 @@ from zhat.numerics.fields.ising import bethe
 from zhat.studies import ising
 
 
+@pytest.mark.slow
 def test_the_evidence_of_the_coupling_by_partition_function():
     found = {name: ising.integral(curve) for name, curve in ising.coupling_curves().items()}
     assert found["exact"] == pytest.approx(-64.973999, abs=1e-5)

@@ -43,7 +43,8 @@ def test_walks_within_segments_on_a_fine_grid():
 
 
 @pytest.mark.parametrize(
-    ("id", "method"), [("coal-one-change", "importance"), ("ar-errors", "inla"), ("ar-errors", "importance")]
+    ("id", "method"),
+    [("coal-one-change", "importance"), ("ar-errors", "inla"), pytest.param("ar-errors", "importance", marks=pytest.mark.slow)],
 )
 def test_as_models(id, method):
     example = zoo.example(id)

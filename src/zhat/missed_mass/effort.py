@@ -126,7 +126,7 @@ class Effort:
     islands: int = 4
     # Particles from which posterior chains start, where the above would be fewer.
     chain_starts: int = 1000
-    # Last particles of a population from which searches start, beside draws that somebody else made: a mode with a tenth of the
+    # Last particles of a population from which searches start, beside draws that the caller brings: a mode with a tenth of the
     # posterior is among them in 97 of 100 populations.
     particles_searched: int = 32
 

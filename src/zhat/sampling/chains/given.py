@@ -1,4 +1,4 @@
-"""Posterior draws that somebody already has: from named arrays to chains of a model, with the log densities that came along.
+"""Posterior draws that the caller already has: from named arrays to chains of a model, with the log densities that came along.
 
 `Brought` is what an adapter reads from a container, `Given` the same as vectors of one model. Chains stay apart. Names that are not
 parameters of the model (deterministic and transformed sites) are left out. Nothing is sampled; every draw is evaluated once.

@@ -6,7 +6,7 @@ import numpy as np
 import numpyro.distributions as dist
 
 from zhat.model.cube import cube_map
-from zhat.model.space import program_of, space_of
+from zhat.model.program import program_of, space_of
 
 
 def exact(prior):

@@ -18,7 +18,8 @@ from zhat.errors import BadInput
 from zhat.model.core import Core
 from zhat.model.data import host_arrays, split_arrays
 from zhat.model.model import Model
-from zhat.model.space import Params, Program, sites_of, space_of
+from zhat.model.program import Program, sites_of, space_of
+from zhat.model.space import Params
 from zhat.model.tracing import check_traceable
 
 

@@ -7,12 +7,14 @@ distribution function of their unconstrained coordinates. There the prior has a 
 point:
 
     log q = sum over these parameters of  log prior(u) - log |dc/du|.
+
+A space that is no program of NumPyro statements has such coordinates throughout.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -21,23 +23,50 @@ import numpyro.distributions as dist
 from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 
-from zhat.model.space import Params, Space, sites_of
+from zhat.model.program import ProgramSpace, sites_of
+from zhat.model.space import Params, Space
 
 
 @dataclass(frozen=True)
 class CubeMap:
-    """The maps between the unconstrained vector and the cube; `exact` names the parameters that have distribution functions."""
+    """The maps between the unconstrained vector and the cube, by a logistic distribution function of every coordinate.
+
+    `exact` names the parameters that have distribution functions of their own: none here.
+    """
 
     space: Space
-    exact: frozenset[str]
+    exact: frozenset[str] = frozenset()
 
     @property
     def is_uniform(self) -> bool:
         """Whether the prior is uniform in the cube."""
         return len(self.exact) == len(self.space.sites)
 
+    def without(self, names: set[str]) -> CubeMap:
+        """The same where these parameters have the coordinates of the logistic."""
+        return replace(self, exact=self.exact - names)
+
     def to_cube(self, u: Any, location: Any, scale: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
         """The coordinates of a vector u in the cube, and log q there; `location` and `scale` are those of the logistic."""
+        unit = (u - location) / scale
+        return jax.nn.sigmoid(unit), self.space.constrain(u, data, hyper)[1] - _log_slope(unit, scale)
+
+    def from_cube(self, c: Any, location: Any, scale: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
+        """The vector u at a point of the cube, and log q there."""
+        unit = _logit(c)
+        u = location + scale * unit
+        return u, self.space.constrain(u, data, hyper)[1] - _log_slope(unit, scale)
+
+
+@dataclass(frozen=True)
+class ProgramCube(CubeMap):
+    """The maps for a program of NumPyro statements: by distribution functions where its distributions have them."""
+
+    space: ProgramSpace
+    exact: frozenset[str] = frozenset()
+
+    def to_cube(self, u: Any, location: Any, scale: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
+        """See `CubeMap`."""
         free, middle, width = self.space.split(u), self.space.split(location), self.space.split(scale)
 
         def site(name: str, fn: Any) -> tuple[Any, Any, Any]:
@@ -47,16 +76,13 @@ class CubeMap:
             if name in self.exact:
                 return value, _univariate(fn).cdf(value), 0.0
             unit = (z - middle[name]) / width[name]
-            log_q = (
-                jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
-            )
-            return value, jax.nn.sigmoid(unit), log_q
+            return value, jax.nn.sigmoid(unit), _log_q(fn, transform, z, value) - _log_slope(unit, width[name])
 
         _, parts, log_q = self._through(site, data, hyper)
         return jnp.concatenate([jnp.ravel(parts[name]) for name in self.space.names]), log_q
 
     def from_cube(self, c: Any, location: Any, scale: Any, data: Any, hyper: Any) -> tuple[Any, Any]:
-        """The vector u at a point of the cube, and log q there."""
+        """See `CubeMap`."""
         cube, middle, width = self.space.split(c), self.space.split(location), self.space.split(scale)
 
         def site(name: str, fn: Any) -> tuple[Any, Any, Any]:
@@ -64,13 +90,10 @@ class CubeMap:
             if name in self.exact:
                 value = _univariate(fn).icdf(cube[name])
                 return value, transform.inv(value), 0.0
-            unit = jnp.log(cube[name]) - jnp.log1p(-cube[name])
+            unit = _logit(cube[name])
             z = middle[name] + width[name] * unit
             value = transform(z)
-            log_q = (
-                jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value)) - _log_slope(unit, width[name])
-            )
-            return value, z, log_q
+            return value, z, _log_q(fn, transform, z, value) - _log_slope(unit, width[name])
 
         _, parts, log_q = self._through(site, data, hyper)
         return jnp.concatenate([jnp.ravel(parts[name]) for name in self.space.names]), log_q
@@ -95,6 +118,8 @@ class CubeMap:
 
 def cube_map(space: Space, data: Any, hyper: Any) -> CubeMap:
     """The cube of a space: which of its parameters have a distribution function and an inverse; nothing is compiled."""
+    if not isinstance(space, ProgramSpace):
+        return CubeMap(space)
     exact: set[str] = set()
 
     def shapes_only(key: Any, data: Any, hyper: Any) -> int:
@@ -105,7 +130,16 @@ def cube_map(space: Space, data: Any, hyper: Any) -> CubeMap:
 
     with jax.enable_x64(True):
         jax.eval_shape(shapes_only, jax.random.key(0), data, hyper)
-    return CubeMap(space, frozenset(exact))
+    return ProgramCube(space, frozenset(exact))
+
+
+def _logit(c: Any) -> Any:
+    return jnp.log(c) - jnp.log1p(-c)
+
+
+def _log_q(fn: Any, transform: Any, z: Any, value: Any) -> Any:
+    """Log prior density of a site's coordinates."""
+    return jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value))
 
 
 def _log_slope(unit: Any, width: Any) -> Any:

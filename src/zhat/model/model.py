@@ -31,7 +31,8 @@ from zhat.model.black_box import black_box_values
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays, shapes
 from zhat.model.fields.declared import Latent, latent_of
-from zhat.model.space import Space, program_of, space_of
+from zhat.model.program import program_of, space_of
+from zhat.model.space import Space
 from zhat.model.tracing import check_traceable
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ class Model:
             raise BadInput("data and hyper can be replaced, not added or removed: build a new Model for that.")
         if shapes((data, hyper)) == shapes((self.data, self.hyper)):
             return self.core
-        space = space_of(self.core.space.program, data, hyper)
+        space = self.core.space.for_data(data, hyper)
         if space.sites == self.core.space.sites:
             return self.core
         return self.core.for_space(space)

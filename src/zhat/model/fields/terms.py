@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from zhat.errors import BadInput, BadType, ShapeError
 from zhat.model.fields.paths import GraphField, Path
-from zhat.model.space import with_values
+from zhat.model.program import with_values
 
 Pairs = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 

@@ -91,4 +91,4 @@ def _made(model: Model) -> Cube:
         if wrong[start : start + site.size].any():
             failed.add(site.name)
         start += site.size
-    return replace(cube, map=CubeMap(model.space, cube.map.exact - failed)) if failed & cube.map.exact else cube
+    return replace(cube, map=cube.map.without(failed)) if failed & cube.map.exact else cube

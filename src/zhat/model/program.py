@@ -1,0 +1,251 @@
+"""The space of a prior that is a *program* of NumPyro `sample` statements; a dictionary of distributions is the simplest one.
+
+NumPyro's supports and bijections map between parameters and the unconstrained vector. Parameters may depend on each other, also in
+their supports: every site is transformed at its place in the program, where the values of its parents are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as dist
+from numpyro import handlers
+from numpyro.distributions.transforms import biject_to
+
+from zhat.errors import BadInput, BadType
+from zhat.model.space import Params, Site, Space
+
+Program = Callable[[Any, Any], Any]
+
+_ONE_PROGRAM_AT_A_TIME = RLock()
+
+
+@dataclass(frozen=True)
+class ProgramSpace(Space):
+    """The sites of a program, in its order; the data and hyperparameters are arguments of the program. See `Space` for the methods."""
+
+    sites: tuple[Site, ...]
+    program: Program
+
+    def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
+        """See `Space`."""
+        free = self.split(u)
+        params: Params = {}
+        log_jacobians = []
+
+        def substitute(msg: dict[str, Any]) -> Any:
+            if msg["type"] != "sample" or msg["name"] not in free:
+                return None
+            transform = biject_to(msg["fn"].support)
+            z = free[msg["name"]]
+            value = transform(z)
+            log_jacobians.append(jnp.sum(transform.log_abs_det_jacobian(z, value)))
+            params[msg["name"]] = value
+            return value
+
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        log_prior = sum(_log_prob(trace[name]) for name in self.names)
+        log_prior = jnp.asarray(log_prior + sum(log_jacobians), dtype=jnp.float64)
+        finite = jnp.isfinite(u).all()
+        for value in params.values():
+            finite &= jnp.isfinite(value).all()
+        return params, jnp.where(finite, log_prior, -jnp.inf)
+
+    def log_priors(self, u: jax.Array, data: Any, hyper: Any) -> jax.Array:
+        """See `Space`."""
+        free = self.split(u)
+        jacobians: dict[str, jax.Array] = {}
+
+        def substitute(msg: dict[str, Any]) -> Any:
+            if msg["type"] != "sample" or msg["name"] not in free:
+                return None
+            transform = biject_to(msg["fn"].support)
+            z = free[msg["name"]]
+            value = transform(z)
+            jacobians[msg["name"]] = jnp.sum(transform.log_abs_det_jacobian(z, value))
+            return value
+
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        return jnp.stack([_log_prob(trace[name]) + jacobians[name] for name in self.names])
+
+    def log_prior(self, params: Params, data: Any, hyper: Any) -> jax.Array:
+        """See `Space`."""
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), data=params), data, hyper)
+        return jnp.asarray(sum(_log_prob(trace[name]) for name in self.names), dtype=jnp.float64)
+
+    def coordinates(self, params: Params, data: Any, hyper: Any) -> list[jax.Array]:
+        """See `Space`."""
+        parts: dict[str, jax.Array] = {}
+
+        def substitute(msg: dict[str, Any]) -> Any:
+            if msg["type"] != "sample" or msg["name"] not in params:
+                return None
+            value = params[msg["name"]]
+            parts[msg["name"]] = jnp.ravel(biject_to(msg["fn"].support).inv(value))
+            return value
+
+        sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        return [parts[name] for name in self.names]
+
+    def sample_prior(self, key: jax.Array, data: Any, hyper: Any) -> jax.Array:
+        """See `Space`."""
+        trace = sites_of(handlers.seed(self.program, key), data, hyper)
+        return self.unconstrain({name: trace[name]["value"] for name in self.names}, data, hyper)
+
+    def for_data(self, data: Any, hyper: Any) -> Space:
+        """See `Space`."""
+        return space_of(self.program, data, hyper)
+
+
+def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
+    """Read the sites of a program without evaluating it, and refuse what cannot be a prior.
+
+    Only shapes are computed (nothing is compiled). A site without a normalised density that can be separated from the
+    likelihood is refused with a sentence.
+    """
+    sites: list[Site] = []
+
+    def shapes_only(key: jax.Array, data: Any, hyper: Any) -> int:
+        trace = sites_of(handlers.seed(program, key), data, hyper)
+        for name, site in trace.items():
+            if _is_latent(name, site):
+                sites.append(_site(name, site))
+        return 0
+
+    with jax.enable_x64(True):
+        try:
+            jax.eval_shape(shapes_only, jax.random.key(0), data, hyper)
+        except NotImplementedError as error:  # raised by NumPyro for a distribution without a sampler
+            raise _improper("of a site that cannot be sampled") from error
+        except AssertionError as error:  # raised by NumPyro for two sites of one name
+            raise BadInput(f"the prior's statements do not fit together: {error}. Every parameter needs its own name.") from error
+    if not sites:
+        raise BadInput("The prior has no parameters: a model needs at least one; give prior={'name': distribution}.")
+    return ProgramSpace(tuple(sites), program)
+
+
+def program_of(prior: Any, takes_hyper: bool) -> Program:
+    """The program behind a dictionary of distributions, a function returning one, or a NumPyro function."""
+    if isinstance(prior, Mapping):
+        _check_dictionary(prior)
+
+        def from_dictionary(data: Any, hyper: Any) -> None:
+            _sample_all(prior)
+
+        return from_dictionary
+    if not callable(prior):
+        raise BadType(
+            f"prior is a {type(prior).__name__}: give a dictionary of NumPyro distributions, or a function of "
+            "numpyro.sample statements."
+        )
+
+    def from_function(data: Any, hyper: Any) -> None:
+        returned = prior(hyper) if takes_hyper else prior()
+        if isinstance(returned, Mapping) and any(isinstance(v, dist.Distribution) for v in returned.values()):
+            _check_dictionary(returned)
+            _sample_all(returned)
+
+    return from_function
+
+
+def _sample_all(prior: Mapping[str, dist.Distribution]) -> None:
+    import numpyro
+
+    for name, distribution in prior.items():
+        numpyro.sample(name, distribution)
+
+
+def _check_dictionary(prior: Mapping[Any, Any]) -> None:
+    if not prior:
+        raise BadInput("prior is an empty dictionary: a model needs at least one parameter.")
+    for name, value in prior.items():
+        if not isinstance(name, str) or not name.strip():
+            raise BadInput(f"prior has the parameter name {name!r}: names must be non-empty strings.")
+        if isinstance(value, dist.ImproperUniform):
+            raise _improper(repr(name))
+        if not isinstance(value, dist.Distribution):
+            raise BadType(
+                f"prior[{name!r}] is a {type(value).__name__}, not a NumPyro distribution; "
+                "for example numpyro.distributions.Normal(0.0, 10.0)."
+            )
+
+
+def sites_of(fn: Callable[..., Any], data: Any, hyper: Any) -> dict[str, Any]:
+    """Run a program once and return its sites by name; one thread at a time.
+
+    NumPyro keeps its handlers on one stack for the whole process: two threads that run programs at the same time would
+    mix their sites and tracers. Only the tracing of a program waits here; compiled code does not.
+    """
+    with _ONE_PROGRAM_AT_A_TIME:
+        trace: dict[str, Any] = handlers.trace(fn).get_trace(data, hyper)
+    return trace
+
+
+def with_values(fn: Callable[[], Any], values: Mapping[str, Any]) -> Any:
+    """What `fn` returns when its `sample` statements take these values; one thread at a time."""
+    with _ONE_PROGRAM_AT_A_TIME, handlers.block(), handlers.substitute(data=dict(values)):
+        return fn()
+
+
+def _log_prob(site: dict[str, Any]) -> jax.Array:
+    return jnp.sum(site["fn"].log_prob(site["value"]))
+
+
+def _is_latent(name: str, site: dict[str, Any]) -> bool:
+    """Whether a site is a parameter; raises for sites that make prior and likelihood inseparable."""
+    kind = site["type"]
+    if kind == "param":
+        raise BadInput(f"numpyro.param {name!r} is not a random variable: give it a prior with numpyro.sample.")
+    if kind == "plate" and site["args"][1] not in (None, site["args"][0]):
+        raise BadInput(f"plate {name!r} is subsampled: the likelihood would be random; use the full data (no subsample_size).")
+    if kind != "sample":
+        return False
+    if site["is_observed"]:
+        if isinstance(site["fn"], dist.Unit):
+            raise BadInput(
+                f"numpyro.factor {name!r} cannot be split into prior and likelihood; write it as an observed "
+                "numpyro.sample, or give the log likelihood as a function of its own: zhat.Model(log_likelihood, prior)."
+            )
+        return False
+    if name.endswith("_unobserved"):
+        raise BadInput(f"site {name!r} is imputed missing data (obs_mask): drop the missing rows, or make it a parameter.")
+    return True
+
+
+def _site(name: str, site: dict[str, Any]) -> Site:
+    fn = site["fn"]
+    if fn.is_discrete:
+        raise BadInput(f"parameter {name!r} is discrete ({type(fn).__name__}): sum it out of the likelihood first.")
+    if site.get("scale") is not None:
+        raise BadInput(f"parameter {name!r} is inside handlers.scale: its prior would not integrate to one.")
+    if isinstance(fn, dist.MaskedDistribution):
+        raise BadInput(f"parameter {name!r} is masked: its prior would not integrate to one.")
+    if isinstance(fn, dist.ImproperUniform):
+        raise _improper(repr(name))
+    _check_arguments(name, fn)
+    free = jax.eval_shape(biject_to(fn.support).inv, site["value"]).shape
+    return Site(name, tuple(site["value"].shape), tuple(free), str(fn.support))
+
+
+def _improper(name: str) -> BadInput:
+    return BadInput(
+        f"parameter {name} has an improper prior: the evidence is then undefined. "
+        "Give a proper prior that states what is known of the parameter; its width changes the evidence."
+    )
+
+
+def _check_arguments(name: str, fn: dist.Distribution) -> None:
+    """Refuse crossed or infinite bounds where they are known; NumPyro checks the other arguments itself."""
+    low, high = getattr(fn, "low", None), getattr(fn, "high", None)
+    if low is None or high is None or isinstance(low, jax.core.Tracer) or isinstance(high, jax.core.Tracer):
+        return
+    if not np.all(np.isfinite(np.asarray(low)) & np.isfinite(np.asarray(high))) and isinstance(fn, dist.Uniform):
+        raise _improper(repr(name))
+    if not np.all(np.asarray(low) < np.asarray(high)):
+        raise BadInput(f"prior of {name!r}: low={low} is not below high={high}.")

@@ -6,6 +6,7 @@ strings, flags, None) is fixed, and two models that differ in it are different m
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,9 @@ import jax.numpy as jnp
 from numpyro import handlers
 from numpyro.distributions import Unit
 
-from zhat.errors import BadInput
+from zhat.errors import BadInput, BadType
 from zhat.model.core import Core
-from zhat.model.data import host_arrays, split_arrays
+from zhat.model.data import columns_of_frames, host_arrays, lists_as_arrays, split_arrays
 from zhat.model.model import Model
 from zhat.model.program import Program, sites_of, space_of
 from zhat.model.space import Params
@@ -32,7 +33,13 @@ def model(
     **kwargs: Any,
 ) -> Model:
     """The model ``fn(*args, **kwargs)``; see `Model.from_numpyro`."""
-    arrays, rebuild = split_arrays((args, kwargs))
+    if not callable(fn):
+        raise BadType(
+            f"from_numpyro(fn, *args, **kwargs) takes the model first, a function of numpyro.sample statements, not a "
+            f"{type(fn).__name__}; its data come after it."
+        )
+    _check_call(fn, args, kwargs)
+    arrays, rebuild = split_arrays(lists_as_arrays(columns_of_frames((args, kwargs), "data")))
     fixed, structure = jax.tree.flatten(rebuild([None] * len(arrays)), is_leaf=lambda x: x is None)
 
     def program(data: Any, hyper: Any) -> None:
@@ -59,7 +66,7 @@ def model(
 
     def pack(new: Any) -> list[Any]:
         if isinstance(new, tuple) and len(new) == 2 and isinstance(new[0], tuple) and isinstance(new[1], dict):
-            new = split_arrays(new)[0]
+            new = split_arrays(lists_as_arrays(columns_of_frames(new, "data")))[0]
         if not isinstance(new, list) or len(new) != len(arrays):
             raise BadInput(f"with_data takes (args, kwargs) like those of the NumPyro model {label!r}: {len(arrays)} arrays.")
         return new
@@ -68,6 +75,18 @@ def model(
     made = Model(log_likelihood, fn, data=arrays, name=label, zero_where_nan=zero_where_nan, data_id=data_id, core=core)
     check_traceable(made)
     return made
+
+
+def _check_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    try:
+        inspect.signature(fn).bind(*args, **kwargs)
+    except TypeError as error:
+        name = getattr(fn, "__name__", "model")
+        raise BadType(
+            f"{name} cannot be called with these arguments: {error}. Give the data of the model after it: from_numpyro({name}, y)."
+        ) from None
+    except ValueError:  # a callable without a signature that Python can read
+        return
 
 
 def _has_observed(program: Program, data: Any) -> bool:

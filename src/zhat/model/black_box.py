@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zhat.errors import BadType
 from zhat.model.values import batch_of_values, describe_point, single_value
 
 if TYPE_CHECKING:
+    from zhat.model.core import Core
     from zhat.model.model import Model
 
 
@@ -28,6 +30,11 @@ def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarr
         try:
             values = core.log_likelihood(batch, model.data, model.hyper)
         except Exception as error:  # a user's function may raise anything
+            if _takes(core, {k: v[0] for k, v in batch.items()}, model):
+                raise BadType(
+                    f"log_likelihood fails on {n} points at once (batched=True): {str(error).rstrip('.')}. It takes one point at a time: set "
+                    "batched=False, or write it for arrays with a leading axis of points."
+                ) from error
             error.add_note(f"raised by the log likelihood of {model.name!r} on a batch of {n} points.")
             raise
         return batch_of_values(values, n)
@@ -37,7 +44,21 @@ def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarr
         try:
             value = core.log_likelihood(point, model.data, model.hyper)
         except Exception as error:  # as above
+            if _takes(core, {k: v[None] for k, v in point.items()}, model):
+                raise BadType(
+                    f"log_likelihood fails at one point (batched=False): {str(error).rstrip('.')}. It takes arrays with a leading axis of points: set "
+                    "batched=True."
+                ) from error
             error.add_note(f"raised by the log likelihood of {model.name!r} at {describe_point(params, i)}.")
             raise
         out[i] = single_value(value)
     return out
+
+
+def _takes(core: Core, params: Mapping[str, np.ndarray], model: Model) -> bool:
+    """Whether the function returns one number for one point given in the other form, as a batch or as a point."""
+    try:
+        value = core.log_likelihood({k: np.array(v) for k, v in params.items()}, model.data, model.hyper)
+        return value is not None and np.asarray(value).size == 1 and np.asarray(value).dtype.kind in "iuf"
+    except Exception:  # a user's function may raise anything
+        return False

@@ -19,11 +19,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpyro.distributions as dist
 from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 
-from zhat.model.program import ProgramSpace, sites_of
+from zhat.model.program import ProgramSpace, base_of, sites_of
 from zhat.model.space import Params, Space
 
 
@@ -74,7 +73,7 @@ class ProgramCube(CubeMap):
             transform = biject_to(fn.support)
             value = transform(z)
             if name in self.exact:
-                return value, _univariate(fn).cdf(value), 0.0
+                return value, base_of(fn).cdf(value), 0.0
             unit = (z - middle[name]) / width[name]
             return value, jax.nn.sigmoid(unit), _log_q(fn, transform, z, value) - _log_slope(unit, width[name])
 
@@ -88,7 +87,7 @@ class ProgramCube(CubeMap):
         def site(name: str, fn: Any) -> tuple[Any, Any, Any]:
             transform = biject_to(fn.support)
             if name in self.exact:
-                value = _univariate(fn).icdf(cube[name])
+                value = base_of(fn).icdf(cube[name])
                 return value, transform.inv(value), 0.0
             unit = _logit(cube[name])
             z = middle[name] + width[name] * unit
@@ -147,15 +146,8 @@ def _log_slope(unit: Any, width: Any) -> Any:
     return jnp.sum(jax.nn.log_sigmoid(unit) + jax.nn.log_sigmoid(-unit) - jnp.log(width))
 
 
-def _univariate(fn: Any) -> Any:
-    """The distribution of one number behind shapes, events and masks that are constant."""
-    while isinstance(fn, dist.Independent | dist.ExpandedDistribution):
-        fn = fn.base_dist
-    return fn
-
-
 def _has_quantiles(fn: Any, value: Any) -> bool:
-    base = _univariate(fn)
+    base = base_of(fn)
     if base.event_shape != () or base.is_discrete:
         return False
     try:

@@ -54,7 +54,53 @@ def host_arrays(tree: Any, what: str) -> Any:
     def is_array(x: Any) -> bool:  # a list of plain numbers is an array, not a tree of scalars
         return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(item, int | float) for item in x)
 
-    return None if tree is None else jax.tree.map(leaf, tree, is_leaf=is_array)
+    return None if tree is None else jax.tree.map(leaf, columns_of_frames(tree, what), is_leaf=is_array)
+
+
+def columns_of_frames(tree: Any, what: str) -> Any:
+    """The tree with every data frame as a dictionary of arrays by column name, and every series as an array."""
+
+    def opened(x: Any) -> Any:
+        if _is_frame(x):
+            return _columns(x, what)
+        return np.asarray(x) if _is_series(x) else x
+
+    return jax.tree.map(opened, tree, is_leaf=lambda x: x is None or _is_frame(x))
+
+
+def lists_as_arrays(tree: Any) -> Any:
+    """The tree with lists of plain numbers as arrays where one of them has a decimal point; a list of integers may be sizes."""
+
+    def numbers(x: Any) -> bool:
+        return isinstance(x, list) and any(isinstance(v, float) for v in x) and all(isinstance(v, int | float) for v in x)
+
+    return jax.tree.map(lambda x: np.asarray(x) if numbers(x) else x, tree, is_leaf=lambda x: x is None or numbers(x))
+
+
+def _is_frame(x: Any) -> bool:
+    """Whether this is a data frame: it has columns by name, and gives its numbers."""
+    return hasattr(x, "columns") and hasattr(x, "to_numpy") and hasattr(x, "shape")
+
+
+def _is_series(x: Any) -> bool:
+    return hasattr(x, "to_numpy") and hasattr(x, "shape") and not isinstance(x, np.ndarray | jax.Array)
+
+
+def _columns(frame: Any, what: str) -> dict[str, np.ndarray]:
+    names = list(frame.columns)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise BadInput(
+            f"{what} is a frame with the columns {names}: the likelihood receives a dictionary of columns, so each needs a name of its "
+            "own (text); for one array without names give frame.to_numpy()."
+        )
+    columns = {name: np.asarray(frame[name]) for name in names}
+    for name, column in columns.items():
+        if column.dtype.kind not in "biuf":
+            raise BadType(
+                f"column {name!r} of {what} holds values of type {column.dtype} (for example {column.ravel()[:1]}): only numbers can be "
+                f"data; leave it out, frame.drop(columns=[{name!r}]), or encode it as numbers."
+            )
+    return columns
 
 
 def shapes(tree: Any) -> Any:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,7 @@ class Model:
     """
 
     log_likelihood: Callable[..., Any]
-    prior: Any
+    prior: Any = None
     data: Any = None
     hyper: Any = None
     name: str = UNNAMED
@@ -128,8 +128,7 @@ class Model:
         set_(self, "hyper", host_arrays(self.hyper, "hyper"))
         set_(self, "conditionals", tuple(self.conditionals))
         if self.core is None:
-            if not callable(self.log_likelihood):
-                raise BadType(f"log_likelihood is a {type(self.log_likelihood).__name__}, not a function.")
+            _check_two_functions(self.log_likelihood, self.prior)
             has_data = self.data is not None
             fn = self.log_likelihood
             call = (lambda p, data, hyper: fn(p, data)) if has_data else (lambda p, data, hyper: fn(p))
@@ -167,7 +166,7 @@ class Model:
     def black_box(
         cls,
         log_likelihood: Callable[..., Any],
-        prior: Any,
+        prior: Any = None,
         *,
         batched: bool = False,
         data: Any = None,
@@ -187,8 +186,7 @@ class Model:
             A name for the data, for a function that holds them itself: a comparison refuses models whose `data_id` differ.
             Computed from `data` when these are given.
         """
-        if not callable(log_likelihood):
-            raise BadType(f"log_likelihood is a {type(log_likelihood).__name__}, not a function.")
+        _check_two_functions(log_likelihood, prior)
         data, hyper = host_arrays(data, "data"), host_arrays(hyper, "hyper")
         fn = log_likelihood
         call = (lambda p, d, h: fn(p)) if data is None else (lambda p, d, h: fn(p, d))
@@ -295,6 +293,21 @@ class Model:
 
 
 # -- checks at the door ----------------------------------------------------------------------------------------
+
+
+def _check_two_functions(log_likelihood: Any, prior: Any) -> None:
+    """Refuse what is not a log likelihood and a prior, in this order."""
+    if not callable(log_likelihood):
+        swapped = isinstance(log_likelihood, Mapping) and (prior is None or callable(prior))
+        hint = " The log likelihood comes first, then the prior: zhat.Model(log_likelihood, prior)." if swapped else ""
+        raise BadType(f"log_likelihood is a {type(log_likelihood).__name__}, not a function.{hint}")
+    if prior is None:
+        raise BadInput(
+            "the prior is missing. The evidence is the mean of the likelihood over the prior, so the prior must be known apart, and "
+            "normalised: zhat.Model(log_likelihood, {'mu': numpyro.distributions.Normal(0.0, 10.0)}), or "
+            "zhat.Model.from_log_prior(log_likelihood, log_prior, bounds=..., prior_sampler=...) for functions as emcee takes them. "
+            "Of one function log_prob, the sum of both, the evidence can be had from posterior draws: see docs/howto/draws_you_have.md."
+        )
 
 
 def _check_conditionals(model: Model) -> None:

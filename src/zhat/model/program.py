@@ -6,6 +6,7 @@ their supports: every site is transformed at its place in the program, where the
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import RLock
@@ -19,6 +20,7 @@ from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 
 from zhat.errors import BadInput, BadType
+from zhat.model.scipy_priors import translated
 from zhat.model.space import Params, Site, Space
 
 Program = Callable[[Any, Any], Any]
@@ -125,6 +127,13 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
             raise _improper("of a site that cannot be sampled") from error
         except AssertionError as error:  # raised by NumPyro for two sites of one name
             raise BadInput(f"the prior's statements do not fit together: {error}. Every parameter needs its own name.") from error
+        except ValueError as error:  # raised by NumPyro for an argument that is no legal one
+            if "distribution got invalid" not in str(error):
+                raise
+            raise BadInput(
+                f"{str(error).rstrip('.')}: the model has a distribution that does not exist. Scales, rates and shapes are positive "
+                "numbers, and no argument is NaN."
+            ) from error
     if not sites:
         raise BadInput("The prior has no parameters: a model needs at least one; give prior={'name': distribution}.")
     return ProgramSpace(tuple(sites), program)
@@ -133,10 +142,11 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
 def program_of(prior: Any, takes_hyper: bool) -> Program:
     """The program behind a dictionary of distributions, a function returning one, or a NumPyro function."""
     if isinstance(prior, Mapping):
-        _check_dictionary(prior)
+        distributions = translated(prior)
+        _check_dictionary(distributions)
 
         def from_dictionary(data: Any, hyper: Any) -> None:
-            _sample_all(prior)
+            _sample_all(distributions)
 
         return from_dictionary
     if not callable(prior):
@@ -144,14 +154,32 @@ def program_of(prior: Any, takes_hyper: bool) -> Program:
             f"prior is a {type(prior).__name__}: give a dictionary of NumPyro distributions, or a function of "
             "numpyro.sample statements."
         )
+    _check_call(prior, takes_hyper)
 
     def from_function(data: Any, hyper: Any) -> None:
         returned = prior(hyper) if takes_hyper else prior()
-        if isinstance(returned, Mapping) and any(isinstance(v, dist.Distribution) for v in returned.values()):
-            _check_dictionary(returned)
-            _sample_all(returned)
+        if not isinstance(returned, Mapping):
+            return
+        distributions = translated(returned)
+        if any(isinstance(v, dist.Distribution) for v in distributions.values()):
+            _check_dictionary(distributions)
+            _sample_all(distributions)
 
     return from_function
+
+
+def _check_call(prior: Callable[..., Any], takes_hyper: bool) -> None:
+    """Refuse a function of the prior that does not take the call that is made; most often it is the likelihood."""
+    try:
+        inspect.signature(prior).bind(*(["hyper"] if takes_hyper else []))
+    except TypeError as error:
+        called = "prior(hyper)" if takes_hyper else "prior(), because no hyper= is given"
+        raise BadType(
+            f"the prior is called as {called}, which its signature does not take ({error}). If it is the log likelihood, the two "
+            "were swapped: zhat.Model(log_likelihood, prior)."
+        ) from None
+    except ValueError:  # a callable without a signature that Python can read
+        return
 
 
 def _sample_all(prior: Mapping[str, dist.Distribution]) -> None:
@@ -170,9 +198,10 @@ def _check_dictionary(prior: Mapping[Any, Any]) -> None:
         if isinstance(value, dist.ImproperUniform):
             raise _improper(repr(name))
         if not isinstance(value, dist.Distribution):
+            given = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
             raise BadType(
-                f"prior[{name!r}] is a {type(value).__name__}, not a NumPyro distribution; "
-                "for example numpyro.distributions.Normal(0.0, 10.0)."
+                f"prior[{name!r}] is {given}, not a NumPyro distribution; "
+                "for example numpyro.distributions.Normal(0.0, 10.0) or scipy.stats.norm(0.0, 10.0)."
             )
 
 
@@ -220,6 +249,11 @@ def _is_latent(name: str, site: dict[str, Any]) -> bool:
 
 def _site(name: str, site: dict[str, Any]) -> Site:
     fn = site["fn"]
+    if isinstance(base_of(fn), dist.Delta):
+        raise BadInput(
+            f"parameter {name!r} has a Delta prior, all of whose mass is at one value: it is a constant and no parameter. Write the "
+            "number into the likelihood, or give it as data or hyper."
+        )
     if fn.is_discrete:
         raise BadInput(f"parameter {name!r} is discrete ({type(fn).__name__}): sum it out of the likelihood first.")
     if site.get("scale") is not None:
@@ -233,10 +267,20 @@ def _site(name: str, site: dict[str, Any]) -> Site:
     return Site(name, tuple(site["value"].shape), tuple(free), str(fn.support))
 
 
+def base_of(fn: dist.Distribution) -> dist.Distribution:
+    """The distribution behind shapes and events that are constant."""
+    while isinstance(fn, dist.Independent | dist.ExpandedDistribution):
+        fn = fn.base_dist
+    return fn
+
+
 def _improper(name: str) -> BadInput:
     return BadInput(
         f"parameter {name} has an improper prior: the evidence is then undefined. "
-        "Give a proper prior that states what is known of the parameter; its width changes the evidence."
+        "Give a proper prior that states what is known of the parameter; its width changes the evidence. If every model that you "
+        "compare has this parameter in the same role (a common intercept or scale), its prior nearly cancels in the Bayes factor: "
+        "give it the same proper prior in all of them, with the width as hyper, and zhat.sensitivity shows how little the width "
+        "matters. If only one of them has it, it does not cancel: a wide prior counts against that model, however wide it is made."
     )
 
 

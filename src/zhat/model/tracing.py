@@ -55,11 +55,32 @@ def check_traceable(model: Model) -> None:
 
 
 def _argument_help(model: Model, error: TypeError) -> Exception:
-    """A sentence with the call that is made, where the signature does not take it; else the error itself."""
+    """A sentence with the call that is made, where the function does not take it; else the error itself."""
+    if model.core.pack is not None:  # an adapter has written the likelihood
+        return BadType(f"the model {model.name!r} does not run on its arguments: {str(error).rstrip('.')}.{_lists(model.data)}")
     expected = 1 if model.data is None else 2
+    called = "log_likelihood(params)" if expected == 1 else "log_likelihood(params, data)"
     try:
         inspect.signature(model.log_likelihood).bind(*range(expected))
     except TypeError:
-        called = "log_likelihood(params)" if expected == 1 else "log_likelihood(params, data)"
         return BadType(f"log_likelihood is called as {called} here, which its signature does not take: {error}")
+    if "string indexing" in str(error):
+        names = ", ".join(map(repr, model.space.names))
+        return BadType(
+            f"log_likelihood is called as {called}, and takes an array for a dictionary ({error}): params is the dictionary "
+            f"of the parameters ({names}){'' if model.data is None else ', data are as they were given; were the two swapped?'}"
+        )
+    if model.data is not None and "list" in str(error):
+        return BadType(f"log_likelihood does not take these data: {str(error).rstrip('.')}.{_lists(model.data)}")
     return error
+
+
+def _lists(data: Any) -> str:
+    """What a list in the data is to a function that expects an array."""
+    if not isinstance(data, list):
+        return ""
+    shapes = ", ".join(str(np.shape(part)) for part in data[:6])
+    return (
+        f" A list of lists or arrays stays a list: data are {len(data)} arrays of shapes {shapes}{', ...' if len(data) > 6 else ''}; "
+        "give one array, numpy.array(...), or use them one by one."
+    )

@@ -15,8 +15,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
+import scipy  # its modules are imported when they are used
 
 from zhat.errors import BadInput, BadType, ShapeError
 from zhat.model.data import fingerprint
@@ -107,10 +106,12 @@ def _narrow(total: int, edges: list[Any], line: Any) -> tuple[Any, int]:
     """The reverse Cuthill-McKee order of the line, or its own order where that is narrower, and the half-width."""
     rows = np.concatenate([a for a, _ in edges]) if edges else np.zeros(0, np.int64)
     columns = np.concatenate([b for _, b in edges]) if edges else np.zeros(0, np.int64)
-    graph = csr_array(coo_array((np.ones(len(rows)), (rows, columns)), shape=(total, total)))[line][:, line]
+    graph = scipy.sparse.csr_array(scipy.sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(total, total)))[line][
+        :, line
+    ]
     best = np.arange(len(line))
     width = _half_width(graph, best)
-    other = reverse_cuthill_mckee(csr_array(graph + graph.T), symmetric_mode=True)
+    other = scipy.sparse.csgraph.reverse_cuthill_mckee(scipy.sparse.csr_array(graph + graph.T), symmetric_mode=True)
     if _half_width(graph, other) < width:
         best, width = other, _half_width(graph, other)
     return best, width

@@ -113,8 +113,13 @@ def run(model: Model, counter: Counter, purpose: Any, body: Callable[..., Any], 
     """`body(backend, *args)` on the backend of the model: compiled under `purpose` (see `compiled`), or in NumPy."""
     if not model.is_black_box:
         return compiled(model, purpose, body, *args)
+    return on_host(NumpyBackend(model, counter), body, *args)
+
+
+def on_host(backend: NumpyBackend, body: Callable[..., Any], *args: Any) -> Any:
+    """`body(backend, *args)` in NumPy, where infinities and NaN are results like any other."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return body(NumpyBackend(model, counter), *args)
+        return body(backend, *args)
 
 
 def constrain_batch(model: Model, position: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:

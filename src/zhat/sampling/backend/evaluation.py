@@ -21,6 +21,7 @@ from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.backend import NumpyBackend, constrain_batch
+from zhat.sampling.backend.batches import densities_at
 from zhat.sampling.backend.compiled import JaxBackend, block_size, compiled
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.state import State
@@ -49,7 +50,7 @@ def unscreened_densities(model: Model, position: Array, loop: Loop) -> tuple[Arr
             loop.tick(f"{start + len(part):,} of {len(position):,} points", (start + len(part)) / len(position))
         log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:
-        log_prior, log_likelihood = _in_blocks(model, position)
+        log_prior, log_likelihood = densities_at(model, position)
         loop.count(n_likelihood=len(position))
     return log_prior, log_likelihood
 
@@ -200,18 +201,3 @@ def with_parameters(model: Model, draws: Draws) -> Draws:
     """The same draws with their named, constrained parameters filled in."""
     params, _ = constrain_batch(model, draws.position)
     return replace(draws, parameters=params)
-
-
-def _in_blocks(model: Model, position: Array) -> tuple[Array, Array]:
-    """Log prior and log likelihood of any number of points by one compiled function; the last block is padded."""
-    size = min(4 * block_size(model.data_size), 2048)
-    n = len(position)
-    outputs = []
-    for start in range(0, n, size):
-        part = position[start : start + size]
-        missing = size - len(part)
-        if missing:
-            part = np.concatenate([part, np.broadcast_to(part[:1], (missing, part.shape[1]))])
-        outputs.append(compiled(model, "densities", JaxBackend.density, part))
-    first, second = (np.concatenate([np.asarray(out[i]) for out in outputs])[:n] for i in (0, 1))
-    return first, second

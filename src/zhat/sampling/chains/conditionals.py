@@ -15,7 +15,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from scipy.integrate import simpson
+import scipy  # its modules are imported when they are used
 
 from zhat.model.model import Conditional, Model
 from zhat.numerics.weights import Weights
@@ -159,7 +159,7 @@ def _missing_factor(model: Model, conditional: Conditional, params: Params, rng:
         return None
     grid = np.linspace(low, high, AT_ONCE - 1)
     batch = {key: np.broadcast_to(value, (len(grid), *np.shape(value))) for key, value in state.items()}
-    mass = float(simpson(np.exp(log_conditional(model, conditional, {**batch, name: grid})), x=grid))
+    mass = float(scipy.integrate.simpson(np.exp(log_conditional(model, conditional, {**batch, name: grid})), x=grid))
     error = np.sqrt((1.0 - share) / (share * len(rest)))
     return mass / share if not abs(np.log(mass / share)) <= LIMIT * error else None
 

@@ -76,11 +76,12 @@ class PacedKernel(Protocol):
 
 
 class TunedKernel(NamedTuple):
-    """A kernel with its target and its tuning."""
+    """A kernel with its target and its tuning; and whether its sweeps are one compiled program each (`backend.host`: if not)."""
 
     kernel: Kernel
     target: Target
     tuning: Tuning | None
+    fused: bool = True
 
     def scaled(self, scale: Any) -> TunedKernel:
         """The same with another scale."""

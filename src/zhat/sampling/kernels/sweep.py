@@ -10,9 +10,10 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.backend import Backend, log_prior_at, run
+from zhat.sampling.backend.backend import Backend, log_prior_at, on_host, run
 from zhat.sampling.backend.compiled import parameters_at, positions_of
 from zhat.sampling.backend.evaluation import reevaluate
+from zhat.sampling.backend.host import HostBackend
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Kernel, PacedKernel, TunedKernel
 from zhat.sampling.state import State
@@ -84,9 +85,12 @@ def sweep(
     target = jax.tree.map(_as_float, moving.target)
 
     purpose = ("sweep", kernel, type(moving.target).__name__, priors)
-    states, counted, (bad_at_move, bad_position) = run(
-        model, loop, purpose, partial(_moves, kernel, priors), state, noise, tuning, target
-    )
+    body, arguments = partial(_moves, kernel, priors), (state, noise, tuning, target)
+    # Parameters are moved by compiled code only.
+    if moving.fused or model.is_black_box or kernel.moves_parameters:
+        states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, *arguments)
+    else:
+        states, counted, (bad_at_move, bad_position) = on_host(HostBackend(model, loop), body, *arguments)
     counted = np.asarray(counted)
     acceptance, accepted, n_likelihood, n_gradient, n_bad = counted[:5].tolist()
     each = counted[5:].reshape(2, -1)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy  # its modules are imported when they are used
 
 from zhat.numerics.logspace import log_sum_exp
 from zhat.results.records import Array
@@ -152,7 +152,7 @@ def _climb(marginal: Marginal, start: Array, widths: Array) -> tuple[float, Arra
             return 1e10, np.zeros(m)
         return -values[0], -(values[1 : m + 1] - values[m + 1 :]) / (2.0 * step)
 
-    found = minimize(downhill, np.zeros(m), jac=True, method="BFGS", options={"gtol": 1e-4, "maxiter": 50})
+    found = scipy.optimize.minimize(downhill, np.zeros(m), jac=True, method="BFGS", options={"gtol": 1e-4, "maxiter": 50})
     return -float(found.fun), start + found.x * widths
 
 

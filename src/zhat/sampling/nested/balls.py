@@ -17,9 +17,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its modules are imported when they are used
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from zhat.results.records import Array
 from zhat.sampling.nested.ellipsoids import DIVISIONS, FOLDS, log_unit_ball, whitened
@@ -55,7 +54,7 @@ class Balls(NamedTuple):
     def number_around(self, points: Array) -> NDArray[np.int64]:
         """How many balls contain each point."""
         white = whitened(self.factor, points)
-        return np.asarray(cKDTree(self.white).query_ball_point(white, 1.0, return_length=True), dtype=np.int64)
+        return np.asarray(scipy.spatial.cKDTree(self.white).query_ball_point(white, 1.0, return_length=True), dtype=np.int64)
 
     def inside(self, points: Array, given: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which points are in some ball, for the centres themselves (`given` is the number of one, or -1) one of another centre."""
@@ -64,7 +63,7 @@ class Balls(NamedTuple):
     def groups(self, points: Array) -> NDArray[np.int64]:
         """The group of the ball that each point is nearest to."""
         white = whitened(self.factor, points)
-        return np.asarray(self.group[cKDTree(self.white).query(white)[1]])
+        return np.asarray(self.group[scipy.spatial.cKDTree(self.white).query(white)[1]])
 
     def draw(self, n: int, rng: np.random.Generator) -> Array:
         """n points, each uniform in a ball that is drawn at random."""
@@ -99,8 +98,8 @@ def balls_around(points: Array, rng: np.random.Generator) -> Balls | None:
 
 def _linked(white: Array, distance: float) -> tuple[int, NDArray[np.int64]]:
     """Clusters of points that are linked by steps of this length: how many, and the cluster of each point."""
-    tree = cKDTree(white)
-    n_groups, groups = connected_components(tree.sparse_distance_matrix(tree, distance), directed=False)
+    tree = scipy.spatial.cKDTree(white)
+    n_groups, groups = scipy.sparse.csgraph.connected_components(tree.sparse_distance_matrix(tree, distance), directed=False)
     return int(n_groups), groups.astype(np.int64)
 
 
@@ -126,7 +125,7 @@ def _reach(white: Array, rng: np.random.Generator) -> float:
     farthest = 0.0
     for _ in range(DIVISIONS):
         fold = rng.permutation(m) % FOLDS
-        distance = np.concatenate([cKDTree(white[fold != k]).query(white[fold == k])[0] for k in range(FOLDS)])
+        distance = np.concatenate([scipy.spatial.cKDTree(white[fold != k]).query(white[fold == k])[0] for k in range(FOLDS)])
         limit = float(np.median(distance)) * (CORNER * math.log2(m)) ** (1.0 / d)
         farthest = max(farthest, float(distance[distance <= limit].max()))
     return farthest

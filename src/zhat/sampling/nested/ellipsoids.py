@@ -24,8 +24,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its modules are imported when they are used
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from zhat.results.records import Array
 
@@ -179,7 +179,7 @@ def enclosing(points: Array, near: Array, log_mass: float, rng: np.random.Genera
     if len(parts) == 1:
         return found
     inside = (found.squared(found.draw(N_OVERLAP, rng)) <= 1.0).astype(np.int64)
-    return found._replace(group=connected_components(inside @ inside.T, directed=False)[1].astype(np.int64))
+    return found._replace(group=scipy.sparse.csgraph.connected_components(inside @ inside.T, directed=False)[1].astype(np.int64))
 
 
 def _divided(given: Array, whole: _Part, fewest: int, log_each: float, rng: np.random.Generator) -> list[_Part]:

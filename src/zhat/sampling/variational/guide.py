@@ -21,9 +21,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import minimize
+import scipy  # its modules are imported when they are used
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from zhat.model.model import Model
 from zhat.results.records import Array
@@ -96,7 +95,7 @@ def _from(model: Model, family: Family, start: Start, key: Key, loop: Loop) -> G
 def _noise(n: int, d: int, key: Key) -> Array:
     """n points (a power of two, half of them mirrored) with mean zero and unit covariance."""
     half = 1 << max(int(np.ceil(np.log2(n))) - 1, 1)
-    uniform = qmc.Sobol(d, scramble=True, rng=key.generator()).random(half)
+    uniform = scipy.stats.qmc.Sobol(d, scramble=True, rng=key.generator()).random(half)
     z = ndtri(np.clip(uniform, 1e-12, 1.0 - 1e-12))
     both = np.concatenate([z, -z])
     return both @ np.linalg.inv(np.linalg.cholesky(both.T @ both / len(both))).T
@@ -129,7 +128,7 @@ def _optimise(
             raise StopIteration
         last.append(value)
 
-    found = minimize(downhill, shrunk, jac=True, method="L-BFGS-B", options=bounds, callback=little_gain)
+    found = scipy.optimize.minimize(downhill, shrunk, jac=True, method="L-BFGS-B", options=bounds, callback=little_gain)
     return np.asarray(found.x), len(last) < ITERATIONS
 
 

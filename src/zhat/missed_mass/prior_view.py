@@ -63,7 +63,6 @@ def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop) -> Prior
         AdaptiveESS(effort.ess_kept),
         Moves(effort.correlation, effort.moves_at_once, effort.moves_at_most),
         effort.islands,
-        fused=False,
     )
     path = run_along_path(model, population, key, loop, observer=outliers.watch)
     half_way = float(path.betas[len(path.betas) // 2])

@@ -12,7 +12,7 @@ from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.slice import Slice
-from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.kernels.sweep import CALLS_ON_HOST, sweep
 from zhat.sampling.target import Tempered
 from zhat.sampling.tuning import tuning_of
 from zhat.seeding import Key
@@ -29,15 +29,19 @@ def model():
 
 def swept(model, kernel, scale, fused):
     loop = Loop(progress=False)
+    for _ in range(CALLS_ON_HOST if fused else 0):
+        loop.calls_of(("sweep", kernel, "Tempered", True))
     start = state_at(model, np.random.default_rng(0).normal(0.0, 0.7, (60, 2)), loop)
-    moving = TunedKernel(kernel, Tempered(0.6), tuning_of(np.array([0.2, 0.1]), np.diag([0.8, 0.3]), scale), fused)
+    moving = TunedKernel(kernel, Tempered(0.6), tuning_of(np.array([0.2, 0.1]), np.diag([0.8, 0.3]), scale))
     return sweep(model, moving, start, 4, Key(1).generator(), loop), loop
 
 
 @pytest.mark.parametrize(("kernel", "scale"), [(CrankNicolson(), 0.6), (HMC(), 0.5), (Slice(), 2.0)], ids=["pcn", "hmc", "slice"])
 def test_moves_are_those_of_compiled_code(kernel, scale):
     both = model()
+    assert ("sweep", kernel, "Tempered", True) not in both.core.traces
     (first, one), (second, two) = (swept(both, kernel, scale, fused) for fused in (True, False))
+    assert both.core.traces["sweep", kernel, "Tempered", True] == 1
     for field in ("position", "log_prior", "log_likelihood"):
         np.testing.assert_allclose(getattr(second.states, field), getattr(first.states, field), rtol=0.0, atol=1e-9)
     assert second.acceptance.mean == pytest.approx(first.acceptance.mean, abs=1e-9)

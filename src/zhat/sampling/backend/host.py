@@ -1,12 +1,11 @@
 """The backend of short runs of a model that can be traced: densities are compiled, the arithmetic of kernels runs in NumPy.
 
-A compiled sweep is one program that holds kernel, target and model; compiling it takes a second or more, and a model is new to the
-compiler each time its likelihood is edited. Its calls are quicker by some tenths of a millisecond a move, so it earns the second back
-after thousands of moves. A population of a check makes some thirty moves. Such a run takes this backend: of the model only the density
-(and the gradient, where a kernel uses it) is compiled, as for every other use of them.
+A compiled sweep is one program that holds kernel, target and model; compiling it takes about a second, and a model is new to the
+compiler each time its likelihood is edited. Its calls are quicker by a few milliseconds, so it earns the second back after some hundreds
+of them, and many runs make some dozens. So a run begins here: of the model only the density (and the gradient, where a kernel uses it)
+is compiled, as for every other use of them. A run that makes more than `sweep.CALLS_ON_HOST` calls for one purpose goes on compiled.
 
-Which backend a run takes depends on its settings alone, never on a clock or on what was compiled before: the same seed gives the same
-digits.
+Where it changes over is a number of calls of this run, never a clock nor what was compiled before: the same seed gives the same digits.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
@@ -66,6 +66,7 @@ class Loop:
         self.seconds_per_likelihood = 0.0  # measured by the first run on its prior draws
         self.interrupted = False
         self.stopped: Stopped | None = None
+        self._calls: dict[Hashable, int] = {}
         self._line = ProgressLine(progress, label)
         self._stage = ""
         self._share: float | None = None
@@ -87,6 +88,11 @@ class Loop:
         self.n_likelihood += int(n_likelihood)
         self.n_gradient += int(n_gradient)
         self.n_hessian += int(n_hessian)
+
+    def calls_of(self, purpose: Hashable) -> int:
+        """How often this run has called for this purpose, this call included."""
+        self._calls[purpose] = self._calls.get(purpose, 0) + 1
+        return self._calls[purpose]
 
     def stage(self, words: str, share: float | None = None) -> None:
         """A `tick` whose words precede those of the ticks that follow, with the share done where it is known."""

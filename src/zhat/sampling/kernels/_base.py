@@ -76,12 +76,11 @@ class PacedKernel(Protocol):
 
 
 class TunedKernel(NamedTuple):
-    """A kernel with its target and its tuning; and whether its sweeps are one compiled program each (`backend.host`: if not)."""
+    """A kernel with its target and its tuning."""
 
     kernel: Kernel
     target: Target
     tuning: Tuning | None
-    fused: bool = True
 
     def scaled(self, scale: Any) -> TunedKernel:
         """The same with another scale."""

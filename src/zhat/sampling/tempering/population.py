@@ -47,8 +47,6 @@ class Population:
         Whether every state of the moves counts as a draw of its rung (waste-free, Dau & Chopin 2022), or only the last one.
     resample : bool
         Without, every particle keeps its own lineage and gathers its own weight (Neal 2001), which is in the final draws.
-    fused : bool
-        Whether the moves of a rung are one compiled program; without, which suits a short run, only densities are (`backend.host`).
     """
 
     n_particles: int
@@ -58,7 +56,6 @@ class Population:
     n_islands: int = 4
     keep_all: bool = False
     resample: bool = True
-    fused: bool = True
 
     def __post_init__(self) -> None:
         """Refuse settings that contradict each other."""
@@ -103,9 +100,7 @@ def run_along_path(
             choice.rung += 1
             rng = key.child("rung", len(betas)).generator()
             islands = _islands(population, rung, log_weights, weights, rng if resample else None)
-            rung = move_until_decorrelated(
-                model, islands, RungPlan(beta, moves, keep_all, fused=population.fused), choice, rng, loop
-            )
+            rung = move_until_decorrelated(model, islands, RungPlan(beta, moves, keep_all), choice, rng, loop)
             if observer is not None:
                 observer(beta, rung, choice)
             rungs[-1] = rungs[-1].without_points()

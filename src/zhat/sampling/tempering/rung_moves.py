@@ -43,13 +43,12 @@ class Start(NamedTuple):
 
 
 class RungPlan(NamedTuple):
-    """The beta of a rung, how long it moves, whether to keep all states and log priors that no kernel reads, and whether to compile moves."""
+    """The beta of a rung, how long it moves, and whether to keep all states and log priors that no kernel reads."""
 
     beta: float
     moves: Moves
     keep_all: bool = False
     priors: bool = True
-    fused: bool = True
 
 
 def move_until_decorrelated(
@@ -65,7 +64,7 @@ def move_until_decorrelated(
     left, memory, n_moves = 1.0, 1.0, 0
     surprisal, lefts = start.surprisal, list[float]()
     while not decorrelated(lefts, memory, moves, BETWEEN_RUNGS) and n_moves < moves.at_most:
-        moving = TunedKernel(choice.kernel, Tempered(plan.beta), start.tuning, plan.fused).scaled(choice.scale)
+        moving = TunedKernel(choice.kernel, Tempered(plan.beta), start.tuning).scaled(choice.scale)
         before, spent = left, loop.n_likelihood + GRADIENT_COST * loop.n_gradient
         part = sweep(model, moving, state, moves.at_once, rng, loop, priors=plan.priors)
         parts.append(part)
@@ -80,7 +79,7 @@ def move_until_decorrelated(
         choice.measure(float(np.log(before / max(left, 0.01)) / cost))
         if left > moves.correlation and n_moves >= LONG and len(choice.kernels) > 1:
             choice.reconsider()
-    local = TunedKernel(choice.for_local_moves, Tempered(plan.beta), start.tuning, plan.fused)
+    local = TunedKernel(choice.for_local_moves, Tempered(plan.beta), start.tuning)
     freed = move_stragglers(model, local, state, surprisal, choice.local_part, rng, loop)
     choice.local_part = freed.local_part
     states = State(*(None if field is None else field[None] for field in freed.state))

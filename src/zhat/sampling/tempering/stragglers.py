@@ -151,8 +151,8 @@ def _move_members(
     n_island = n // len(region.target.floor)
     after = State(*(None if field is None else np.array(field) for field in state))
     taken = np.zeros(n)
-    # In NumPy a batch of any size is one: without padding.
-    size = max(len(rows), 1) if model.is_black_box or not region.fused else -(-n // BATCH)
+    # A black box compiles nothing and evaluates every point: one batch without padding.
+    size = max(len(rows), 1) if model.is_black_box else -(-n // BATCH)
     if 2 * len(rows) > n:  # all particles, in their order
         rows, size = np.arange(n), n
     for begin in range(0, len(rows), size):

@@ -61,6 +61,7 @@ EXCEPTIONS = {
     ("model", "run"): "Model.check is where a user looks; checking draws from the prior, so it lives above sampling",
     ("run", "adapters"): "evidence(draws=...) takes the containers of other libraries, and adapters know them",
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
+    ("run", "report"): "Crosscheck.report is where a user looks",
     ("results", "report"): "notebooks ask the object for its HTML",
 }
 

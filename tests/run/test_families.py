@@ -27,5 +27,19 @@ def test_thresholds_come_first_where_importance_sampling_is_accepted():
 
 def test_nested_sampling_runs_in_few_dimensions_and_gradients_where_there_are_some():
     labels = {family.label for family in thorough(model(31))}
-    assert labels == {"importance", "smc", "smc by HMC"}
+    assert labels == {"importance", "smc", "bridge", "smc by HMC"}
     assert "smc by HMC" not in {family.label for family in thorough(model(31, black_box=True))}
+
+
+def test_posterior_chains_are_a_view_where_nested_sampling_takes_too_long():
+    assert [family.end for family in following(model(31), False)][:2] == [End.TEMPERING, End.CHAINS]
+    assert End.CHAINS not in {family.end for family in following(model(30), False)}
+
+
+def test_a_crosscheck_has_all_four_ends_and_repeats_come_last():
+    families = list(thorough(model(5)))
+    assert {family.end for family in families} == set(End)
+    first_repeat = [family.repeats for family in families].index(True)
+    assert all(family.repeats for family in families[first_repeat:])
+    before = {family.label for family in families[:first_repeat]}
+    assert {family.label for family in families[first_repeat:]} <= before

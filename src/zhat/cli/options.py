@@ -39,6 +39,21 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_draws(parser: argparse.ArgumentParser) -> None:
+    """``--draws PATH ...``."""
+    parser.add_argument(
+        "--draws",
+        nargs="+",
+        metavar="PATH",
+        help="posterior draws of this model that you have: a NetCDF, Zarr or .npz file, or the Stan CSV files of all chains",
+    )
+
+
+def draws_from(paths: Sequence[str] | None) -> Any:
+    """The draws of ``--draws``: one file, or those of all chains."""
+    return None if paths is None else paths[0] if len(paths) == 1 else paths
+
+
 def add_where(parser: argparse.ArgumentParser, what: str) -> None:
     """``--workers`` and ``--executor``: where the runs are made; the digits are the same."""
     parser.add_argument("--workers", type=int, metavar="N", help=f"run {what} on N local processes")

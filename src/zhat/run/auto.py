@@ -17,7 +17,7 @@ from zhat.model.model import Model
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
 from zhat.run.families import End, Family, first, following
-from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, combined, judge, unresolved, with_views
+from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge, with_views
 from zhat.run.precision import to_precision
 from zhat.run.price import target_of
 from zhat.sampling.backend.loop import Budget
@@ -46,19 +46,18 @@ def by_default(model: Model, run: Run, budget: Budget | None, precision: float |
     spent, close = alone.cost, 0.0 if precision is None else HARMLESS * precision
     for family in following(model, members[0].is_accepted):
         if is_ended(members[-1].evidence):
-            return members[-1].evidence if len(members) == 1 else unresolved(judge(members, AGREE))
+            return members[-1].evidence if len(members) == 1 else answer_of(judge(members, AGREE))
         left = None if budget is None else budget.left_after(spent)
         members.append((yield from _member(family, run, left, precision)))
         spent = spent + members[-1].evidence.cost
-        judgement = judge(members, AGREE, close)
-        if judgement.is_agreed:
-            return combined(judgement)
-    at_last = judge(members, AGREE_AT_LAST, close)
-    return combined(at_last) if at_last.is_agreed else unresolved(at_last)
+        answer = answer_of(judge(members, AGREE, close))
+        if answer.status.is_ok:
+            return answer
+    return answer_of(judge(members, AGREE_AT_LAST, close))
 
 
 def _member(family: Family, run: Run, budget: Budget | None, precision: float | None) -> Plan[Member]:
-    if precision is None:
+    if precision is None or not family.method.sizes:
         return Member(family, (yield from run(family.method, family.number, budget)))
     target = max(precision, CONFIRMS) if family.end is End.THRESHOLDS else precision
 

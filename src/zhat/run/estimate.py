@@ -92,10 +92,10 @@ def evidence(
     """
     seed = check_seed(seed)
     spread = executor is not None or workers is not None
-    if draws is None and (own := model_of(model)) is not None:
-        model, draws = own, model
-    given = None if draws is None else _given(model, draws)
-    runner = Runner(model, seed, repeats, progress, spread, given)
+    if draws is None and (inside := model_of(model)) is not None:
+        model, draws = inside, model
+    own = None if draws is None else given(model, draws)
+    runner = Runner(model, seed, repeats, progress, spread, own)
     way = plan(runner, method, budget, precision)
     with opened(executor, workers) as where:
         result = carry_out([way], where, progress)[0]
@@ -203,7 +203,8 @@ def plan(runner: Runner, method: Method | str | None, budget: Budget | None, pre
     return to_precision(lambda sized, left, n=1: runner(sized, 0, left, n), chosen, precision, budget)
 
 
-def _given(model: Any, draws: Any) -> Given:
+def given(model: Any, draws: Any) -> Given:
+    """Posterior draws that the caller brings, as vectors of this model."""
     if not isinstance(model, Model):
         raise BadType(not_a_model(model, "evidence"))
     with jax.enable_x64(True):

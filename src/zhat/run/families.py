@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zhat.methods._base import Method
+from zhat.methods.bridge import Bridge
 from zhat.methods.importance import Importance
 from zhat.methods.nested import REGIONS_UP_TO, NestedSampling
 from zhat.methods.smc import SMC
@@ -27,6 +28,7 @@ class End(enum.Enum):
     MODES = "from the modes"
     TEMPERING = "from the prior, by tempering"
     THRESHOLDS = "from the prior, by likelihood thresholds"
+    CHAINS = "from posterior chains"
 
 
 @dataclass(frozen=True)
@@ -41,20 +43,26 @@ class Family:
     method : Method
     number : int
         Of the run, so that a second run of a method has random numbers of its own.
+    repeats : bool
+        Whether it is an algorithm that has run before, with more effort.
     """
 
     label: str
     end: End
     method: Method
     number: int = 0
+    repeats: bool = False
 
 
 # Live points of a second view: a standard error of a tenth or two of a nat, for half of the cost of the method's default.
 LIVE_POINTS = 1000
-# Above this many dimensions nested sampling takes minutes, and two kernels of SMC are compared instead.
+# Above this many dimensions nested sampling takes minutes: bridge sampling and a second kernel of SMC are the further views.
 NESTED_UP_TO = 30
 
 FIRST = Family("importance", End.MODES, Importance())
+BRIDGE = Family("bridge", End.CHAINS, Bridge())
+# Chains that the caller brings, and a density fitted to them; Bridge with chains of its own is another view.
+FROM_DRAWS = Family("bridge on your draws", End.CHAINS, Bridge(), 1)
 # For a black box nested sampling from regions is the second view, at a third of the likelihoods of a tempered population.
 FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=False))
 
@@ -74,7 +82,7 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     smc = Family("smc", End.TEMPERING, SMC())
     more = SMC(n_particles=2 * SMC().n_particles)
     if model.n_dimensions > NESTED_UP_TO:
-        yield smc
+        yield from (smc, BRIDGE)
         if not model.is_black_box:
             yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
         yield Family("smc", End.TEMPERING, more, 2)
@@ -93,16 +101,19 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
 
 
 def thorough(model: Model) -> Iterator[Family]:
-    """The families of a crosscheck: one from each end, at the methods' own sizes, then a second algorithm of each, then repeats."""
+    """The families of a crosscheck: one from each end, then a second algorithm of each, then repeats with more effort."""
     yield FIRST
     yield Family("smc", End.TEMPERING, SMC())
-    if model.n_dimensions <= NESTED_UP_TO:
-        by_slices = MarkovReplacement(kernel=Slice(max_out=1))
-        yield Family("nested", End.THRESHOLDS, NestedSampling())
-        yield Family("nested by slices", End.THRESHOLDS, NestedSampling(replacement=by_slices), 1)
+    has_nested = model.n_dimensions <= NESTED_UP_TO
+    if has_nested:
+        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=None if model.is_black_box else LIVE_POINTS))
+    yield BRIDGE
     if not model.is_black_box:
         yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
-    yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws), 1)
-    yield Family("smc", End.TEMPERING, SMC(n_particles=2 * SMC().n_particles), 2)
-    if model.n_dimensions <= NESTED_UP_TO:
-        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=4 * LIVE_POINTS), 2)
+    if has_nested:
+        by_slices = MarkovReplacement(kernel=Slice(max_out=1))
+        yield Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
+    yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws), 1, repeats=True)
+    yield Family("smc", End.TEMPERING, SMC(n_particles=2 * SMC().n_particles), 2, repeats=True)
+    if has_nested:
+        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=4 * LIVE_POINTS), 2, repeats=True)

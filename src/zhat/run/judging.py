@@ -94,6 +94,11 @@ def judge(members: Sequence[Member], limit: float, close: float = 0.0) -> Judgem
     return Judgement(tuple(members), group_of_highest([e.log_evidence for e in accepted], errors, limit, close))
 
 
+def answer_of(judgement: Judgement) -> Evidence:
+    """The answer on which two algorithms agree, or what is said where none do; ok only where no family's check objects."""
+    return combined(judgement) if judgement.is_agreed else unresolved(judgement)
+
+
 def combined(judgement: Judgement) -> Evidence:
     """The answer of a group that agrees: the most precise run, with the weighted mean of all in place of its number."""
     group, agreeing = judgement.group, judgement.agreeing

@@ -9,7 +9,7 @@ from typing import Any
 
 from zhat.cli.exits import Exit, exit_of
 from zhat.cli.finding import find_model
-from zhat.cli.options import add_method, add_output, add_run, add_where, budget_from, method_from
+from zhat.cli.options import add_draws, add_method, add_output, add_run, add_where, budget_from, draws_from, method_from
 from zhat.cli.parsing import command
 from zhat.cli.terminal import one_line, say, show
 from zhat.errors import BadInput
@@ -40,12 +40,7 @@ def add(commands: Any) -> None:
         "or zoo:ID for a built-in example, such as zoo:E1 or zoo:pima",
     )
     add_method(parser, "a name that `zhat methods` lists, and settings, such as: --method importance n_draws=10_000")
-    parser.add_argument(
-        "--draws",
-        nargs="+",
-        metavar="PATH",
-        help="posterior draws of this model that you have: a NetCDF, Zarr or .npz file, or the Stan CSV files of all chains",
-    )
+    add_draws(parser)
     add_run(parser)
     add_where(parser, "the repeats")
     parser.add_argument(
@@ -68,7 +63,7 @@ def run(options: argparse.Namespace) -> Exit:
         result = evidence(
             found.model,
             method,
-            draws=None if options.draws is None else options.draws[0] if len(options.draws) == 1 else options.draws,
+            draws=draws_from(options.draws),
             seed=options.seed,
             repeats=options.repeats,
             precision=options.precision,

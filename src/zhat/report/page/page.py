@@ -8,25 +8,21 @@ from outside, and the page's content security policy forbids scripts and request
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zhat.comparing.comparison import Comparison
 from zhat.errors import BadInput, BadType
-from zhat.report.page.markup import Child, Html, style, tag
+from zhat.report.page.markup import Child, Html, tag
 from zhat.report.page.sections import again, averaged, citations, models, pairs, sensitivity_curves, settings, trust
+from zhat.report.page.whole import check_path, whole_page, write_page
 from zhat.report.page.words import disagree
 from zhat.results.estimate import Evidence
 
 if TYPE_CHECKING:
     from zhat.comparing.averaging import Average
     from zhat.comparing.sensitivity import Sensitivity
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 Opinions = Mapping[str, Evidence | Sequence[Evidence]]
 
@@ -57,23 +53,7 @@ def write_report(
     """
     path = check_path(path)
     page = report_page(comparison, question=question, second_opinions=second_opinions, sensitivity=sensitivity, averages=averages)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as file:
-        file.write(page)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
-    return path
-
-
-def check_path(path: str | Path) -> Path:
-    """The path, if a page can be written there; called before a long run, so that a bad path costs nothing."""
-    path = Path(path)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise BadInput(f"path={str(path)!r}: a report is one HTML page; give a name that ends in .html.")
-    if path.is_dir():
-        raise BadInput(f"path={str(path)!r} is a directory; give the name of a file in it.")
-    if not path.parent.is_dir():
-        raise BadInput(f"path={str(path)!r}: there is no directory {str(path.parent)!r}; make it first.")
-    return path
+    return write_page(page, path)
 
 
 def report_page(
@@ -102,24 +82,8 @@ def report_page(
         ("settings", "Settings, seeds, versions", settings(comparison)),
         ("again", "How to reproduce it", again(comparison)),
     ]
-    contents = tag(
-        "nav", tag("ul", *(tag("li", tag("a", name, href=f"#{id_}")) for id_, name, _ in sections)), aria_label="contents"
-    )
-    body = [tag("section", tag("h2", name), *parts, id=id_) for id_, name, parts in sections]
-    css = resources.files("zhat").joinpath("report", "page", "style.css").read_text(encoding="utf-8")
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"Comparison of {len(comparison.names)} models"),
-        style(css),
-    )
-    top = tag(
-        "header", tag("h1", "Comparison of models"), tag("p", asked, class_="question"), _answer(comparison, others), contents
-    )
-    foot = tag("footer", tag("p", f"Written by zhat {_version(comparison)}. This page loads nothing and runs nothing."))
-    return "<!DOCTYPE html>\n" + tag("html", head, tag("body", top, tag("main", *body), foot), lang="en") + "\n"
+    top = [tag("h1", "Comparison of models"), tag("p", asked, class_="question"), _answer(comparison, others)]
+    return whole_page(f"Comparison of {len(comparison.names)} models", top, sections, _version(comparison))
 
 
 def _answer(comparison: Comparison, others: Mapping[str, list[Evidence]]) -> Html:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import resources
 
 from zhat.report.page.markup import Child, Html, join, style, tag
-from zhat.report.page.page import POLICY
+from zhat.report.page.whole import POLICY
 from zhat.studies.friel_wyse.page import figures, prose
 from zhat.studies.friel_wyse.page.layout import blocks, number, rows, without_empty
 from zhat.studies.friel_wyse.page.notes import name_of, note_on

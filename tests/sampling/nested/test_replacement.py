@@ -106,7 +106,7 @@ def test_a_black_box_is_served_as_well_and_counts_its_calls(kernel):
 
 @pytest.mark.parametrize("kernel", MARKOV, ids=name_of)
 def test_thresholds_and_batches_of_any_size_share_one_program(kernel, monkeypatch):
-    monkeypatch.setattr("zhat.sampling.kernels.sweep.CALLS_ON_HOST", 0)  # a run that goes on compiled
+    monkeypatch.setattr("zhat.sampling.kernels.sweep.MOVES_ON_HOST", 0)  # a run that goes on compiled
     model = disc()
     survivors = crowded(model)
     for threshold, n_new in ((-0.9, 100), (THRESHOLD, 40), (-0.6, 130)):

@@ -1,11 +1,11 @@
 """The backend of short runs of a model that can be traced: densities are compiled, the arithmetic of kernels runs in NumPy.
 
 A compiled sweep is one program that holds kernel, target and model; compiling it takes about a second, and a model is new to the
-compiler each time its likelihood is edited. Its calls are quicker by a few milliseconds, so it earns the second back after some hundreds
-of them, and many runs make some dozens. So a run begins here: of the model only the density (and the gradient, where a kernel uses it)
-is compiled, as for every other use of them. A run that makes more than `sweep.CALLS_ON_HOST` calls for one purpose goes on compiled.
+compiler each time its likelihood is edited. Its moves are quicker by a millisecond, so it earns the second back after a thousand of
+them, and many runs make some dozens. So a run begins here: of the model only the density (and the gradient, where a kernel uses it)
+is compiled, as for every other use of them. A run that makes more than `sweep.MOVES_ON_HOST` moves for one purpose goes on compiled.
 
-Where it changes over is a number of calls of this run, never a clock nor what was compiled before: the same seed gives the same digits.
+Where it changes over is a number of moves of this run, never a clock nor what was compiled before: the same seed gives the same digits.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Loop:
         self.seconds_per_likelihood = 0.0  # measured by the first run on its prior draws
         self.interrupted = False
         self.stopped: Stopped | None = None
-        self._calls: dict[Hashable, int] = {}
+        self._moves: dict[Hashable, int] = {}
         self._line = ProgressLine(progress, label)
         self._stage = ""
         self._share: float | None = None
@@ -89,10 +89,10 @@ class Loop:
         self.n_gradient += int(n_gradient)
         self.n_hessian += int(n_hessian)
 
-    def calls_of(self, purpose: Hashable) -> int:
-        """How often this run has called for this purpose, this call included."""
-        self._calls[purpose] = self._calls.get(purpose, 0) + 1
-        return self._calls[purpose]
+    def moves_of(self, purpose: Hashable, n_moves: int) -> int:
+        """How many moves this run has made for this purpose, these included."""
+        self._moves[purpose] = self._moves.get(purpose, 0) + n_moves
+        return self._moves[purpose]
 
     def stage(self, words: str, share: float | None = None) -> None:
         """A `tick` whose words precede those of the ticks that follow, with the share done where it is known."""

@@ -18,9 +18,10 @@ from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._base import Kernel, PacedKernel, TunedKernel
 from zhat.sampling.state import State
 
-# Calls of a run after which its sweeps are one compiled program. Compiling takes about a second; a call on the host takes 1 to 6
-# milliseconds more than a compiled one (2,000 points, 4 moves; or the batches of nested sampling): 200 to 600 calls make a second.
-CALLS_ON_HOST = 100
+# Moves of a run after which its sweeps are one compiled program. Compiling takes about a second; a move on the host takes 0.3 to 1.5
+# milliseconds more than a compiled one (2,000 points, or the batches of nested sampling and of local moves), and a run may have three
+# or four kinds of moves: together they lose less than half a second before they are compiled.
+MOVES_ON_HOST = 100
 
 
 class Rate(NamedTuple):
@@ -91,7 +92,7 @@ def sweep(
     purpose = ("sweep", kernel, type(moving.target).__name__, priors)
     body, arguments = partial(_moves, kernel, priors), (state, noise, tuning, target)
     # Parameters are moved by compiled code only.
-    if model.is_black_box or kernel.moves_parameters or loop.calls_of(purpose) > CALLS_ON_HOST:
+    if model.is_black_box or kernel.moves_parameters or loop.moves_of(purpose, n_moves) > MOVES_ON_HOST:
         states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, *arguments)
     else:
         states, counted, (bad_at_move, bad_position) = on_host(HostBackend(model, loop), body, *arguments)

@@ -31,7 +31,7 @@ import jax
 import numpy as np
 
 from zhat.comparing.bayes_factor import LogBayesFactor
-from zhat.errors import BadInput, BadType
+from zhat.errors import BadInput, BadType, UnsupportedModel
 from zhat.formatting import with_error
 from zhat.model.model import Model
 from zhat.numerics.draws.reciprocal import BothHalves, OneHalf, one_half
@@ -104,6 +104,11 @@ def savage_dickey(model: Model, draws: Any, parameter: str, *, at: Any, seed: in
     """
     if not isinstance(model, Model):
         raise BadType(not_a_model(model, "savage_dickey"))
+    if not model.space.has_prior:
+        raise UnsupportedModel(
+            f"savage_dickey needs the prior density at the point, and of model {model.name!r} only the joint density is known: write it as "
+            "zhat.Model(log_likelihood, prior)."
+        )
     columns = _columns(model, parameter)
     loop = Loop(None, False, model.name)
     with jax.enable_x64(True):

@@ -106,6 +106,8 @@ class Method(ABC):
         dimension; measured on the exact models of the zoo (`run.price`).
     reads_draws : bool
         Whether it uses posterior draws that the caller brings (`zhat.evidence(model, draws=...)`) instead of its own.
+    needs_with_draws : frozenset of Offer or None
+        What a model must offer where the caller brings draws; None: the same as without.
     """
 
     name: ClassVar[str]
@@ -118,6 +120,7 @@ class Method(ABC):
     sizes: ClassVar[tuple[Size, ...]] = ()
     evaluations: ClassVar[tuple[float, float]] = (1.0, 0.0)
     reads_draws: ClassVar[bool] = False
+    needs_with_draws: ClassVar[frozenset[Offer] | None] = None
 
     @property
     def effort(self) -> Effort:
@@ -149,9 +152,14 @@ class Method(ABC):
             raise BadInput(f"{type(self).__name__}.sized({factor}): give a factor above zero.")
         return replace(self, **{size.name: size.scaled(self, factor) for size in self.sizes})
 
-    def missing(self, model: Model) -> frozenset[Offer]:
-        """What this method needs and the model does not offer."""
-        return self.needs - model.offers
+    def missing(self, model: Model, with_draws: bool = False) -> frozenset[Offer]:
+        """What this method needs and the model does not offer; `with_draws`: where the caller brings posterior draws."""
+        return type(self).needs_of(with_draws) - model.offers
+
+    @classmethod
+    def needs_of(cls, with_draws: bool) -> frozenset[Offer]:
+        """What a model must offer, with or without draws of the caller."""
+        return cls.needs_with_draws if with_draws and cls.needs_with_draws is not None else cls.needs
 
 
 @cache

@@ -76,6 +76,7 @@ class Bridge(Method):
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws are there already (`draws=`), or chains mix well: the most accurate answer from them"
     reads_draws: ClassVar[bool] = True
+    needs_with_draws: ClassVar[frozenset[Offer]] = frozenset({Offer.JOINT_DENSITY})
 
     def __post_init__(self) -> None:
         """Check the settings."""

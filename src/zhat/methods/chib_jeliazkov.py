@@ -103,6 +103,7 @@ class ChibJeliazkov(Method):
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws mix well in one mode; a second opinion that starts from the posterior"
     reads_draws: ClassVar[bool] = True
+    needs_with_draws: ClassVar[frozenset[Offer]] = frozenset({Offer.JOINT_DENSITY})
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -157,7 +158,8 @@ class ChibJeliazkov(Method):
         if not np.isfinite(estimate.log_evidence) or not estimate.status.is_ok:
             return estimate
         assert estimate.log_evidence_se is not None
-        answer, prior = Answer(estimate.log_evidence, estimate.log_evidence_se), bench.prior()
+        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
+        prior = bench.prior() if model.space.has_prior else None
         if len(blocks) == 1 and acceptance > 1.0 - 1e-12:  # the proposal equals the posterior: no mode can be missing
             return after_look(estimate, Finding(answer, effort, from_prior_draws=mean_likelihood(prior)))
         if outliers is None:

@@ -75,6 +75,7 @@ class Importance(Method):
     evaluations: ClassVar[tuple[float, float]] = (1.3, 0.0)
     cites: ClassVar[tuple[str, ...]] = ("geweke1989", "hesterberg1995", "vehtari2024")
     sizes: ClassVar[tuple[Size, ...]] = (Size("n_draws", 1000), Size("n_pilot", 500, grows=False))
+    needs_with_draws: ClassVar[frozenset[Offer]] = frozenset({Offer.JOINT_DENSITY})
     look: ClassVar[Look] = Look.from_prior(SHARP)
     # A thousand draws, which reach a tenth of a nat where the proposal fits.
     first_share: ClassVar[float] = 0.02

@@ -98,6 +98,7 @@ class LaplaceMetropolis(Method):
     look: ClassVar[Look] = Look.from_modes()
     when: ClassVar[str] = "posterior draws are there already, few dimensions, one peak; a number from them at no further cost"
     reads_draws: ClassVar[bool] = True
+    needs_with_draws: ClassVar[frozenset[Offer]] = frozenset({Offer.JOINT_DENSITY})
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -69,6 +69,7 @@ class Reciprocal(Method):
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws are there already (`draws=`, `zhat.read`) and new evaluations are not possible"
     reads_draws: ClassVar[bool] = True
+    needs_with_draws: ClassVar[frozenset[Offer]] = frozenset({Offer.JOINT_DENSITY})
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from zhat.errors import BadInput
+from zhat.missed_mass.around_draws import look_around_draws
 from zhat.missed_mass.coverage_check import huge_share
 from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer, Coverage, Finding
@@ -43,6 +44,8 @@ def look_beside_chains(
 
     `watched` has the outlying points of the run from which the chains started; without it a population is run.
     """
+    if not model.space.has_prior:
+        return look_around_draws(model, answer, chains.draws, True, effort, key, bench.loop)
     population, starts = chains.started_from, None if watched is None else watched.draws
     if watched is None and not model.is_black_box:
         view = view_from_prior(model, effort, key.child("population"), bench.loop)

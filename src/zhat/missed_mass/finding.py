@@ -31,6 +31,7 @@ class Unseen(enum.Enum):
     """Parts of the check that were left out."""
 
     OUTLIERS = "outlying points: a search from each would cost a black box more than its run"
+    PRIOR = "all that starts from the prior: only the joint density is known, and searches started from around the draws"
     MODES = "modes: no search ended in one at which a proposal can be put"
 
 

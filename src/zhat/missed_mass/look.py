@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from zhat.missed_mass.around_draws import look_around_draws
 from zhat.missed_mass.coverage_check import coverage_check
 from zhat.missed_mass.effort import EFFORT, Effort
 from zhat.missed_mass.finding import Answer, Finding
@@ -53,6 +54,9 @@ class Look:
 
 def look_for_missed_mass(model: Model, answer: Answer, witnesses: Witnesses, effort: Effort, key: Key, loop: Loop) -> Finding:
     """Compare an answer with a second estimate that starts elsewhere than the run."""
+    if not model.space.has_prior:
+        equal = isinstance(witnesses, Sampled) and witnesses.equal_weight
+        return look_around_draws(model, answer, witnesses.draws, equal, effort, key, loop)
     if isinstance(witnesses, Sampled):
         return mode_check(model, answer, witnesses, effort, key, loop)
     return coverage_check(model, answer, witnesses, effort, key, loop)

@@ -6,12 +6,13 @@ hyperparameters to the prior *as arguments*, not as closures: what is compiled f
 
     model = Model(log_likelihood, prior={"mu": dist.Normal(0.0, 10.0), "tau": dist.Gamma(3.0, 2.0)}, data=y)
 
-Four ways to build one:
+Five ways to build one:
 
 * a JAX log likelihood and a dictionary of NumPyro distributions (above);
 * a JAX log likelihood and a NumPyro function of `sample` statements, when parameters depend on each other;
 * `Model.from_numpyro(fn, *args, **kwargs)`: observed sites are the likelihood, latent sites the prior;
-* `Model.black_box(fn, prior)`: any Python function of NumPy values, one point or a batch at a time, no gradients.
+* `Model.black_box(fn, prior)`: any Python function of NumPy values, one point or a batch at a time, no gradients;
+* `Model.from_log_density(fn, parameters)`: log prior + log likelihood as one function, for which posterior draws are needed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from zhat.errors import BadInput, BadType
@@ -31,6 +33,7 @@ from zhat.model.black_box import black_box_values
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays, shapes
 from zhat.model.fields.declared import Latent, latent_of
+from zhat.model.flat_space import flat_space, joint_density
 from zhat.model.program import program_of, space_of
 from zhat.model.space import Space
 from zhat.model.tracing import check_traceable
@@ -48,6 +51,7 @@ class Offer(enum.Enum):
 
     PRIOR_DRAWS = "prior draws"
     LIKELIHOOD = "a log likelihood"
+    JOINT_DENSITY = "a joint density of parameters and data"
     GRADIENT = "gradients"
     CONDITIONALS = "tempered full conditionals"
     LATENT_GAUSSIAN = "declared latent Gaussian parameters"
@@ -196,6 +200,53 @@ class Model:
             log_likelihood, prior, data=data, hyper=hyper, name=name, zero_where_nan=zero_where_nan, data_id=data_id, core=core
         )
 
+    @classmethod
+    def from_log_density(
+        cls,
+        log_density: Callable[..., Any],
+        parameters: Mapping[str, Any] | int,
+        *,
+        bounds: Mapping[str, Any] | None = None,
+        data: Any = None,
+        black_box: bool = False,
+        batched: bool = False,
+        name: str = UNNAMED,
+        zero_where_nan: bool = False,
+        data_id: str | None = None,
+    ) -> Model:
+        """A model of which only the joint density is known: log prior + log likelihood as one function (emcee, Stan).
+
+        Its evidence comes from posterior draws, ``zhat.evidence(model, draws=...)``. Methods that start from the prior refuse it, and
+        so do the checks that need prior draws; the result says which.
+
+        Parameters
+        ----------
+        log_density : callable
+            Log prior + log likelihood of the parameters themselves, without Jacobian and with every constant: one that is missing
+            is missing from log Z. ``log_density(params)`` or ``log_density(params, data)``; -inf where the density is zero.
+        parameters : dict of str to shape, or int
+            Names and shapes, ``{"mu": (), "theta": (8,)}``; or the length of the vector that `log_density` takes, as emcee's does:
+            the parameter is then called theta.
+        bounds : dict, optional
+            ``{"sigma": (0.0, None)}``: the support of a parameter, as two numbers or as a NumPyro constraint; without it the
+            whole line. Draws are mapped to the line within these bounds.
+        black_box, batched : bool
+            Whether the function is written with NumPy and called from Python, one point at a time or many (`Model.black_box`);
+            without it JAX traces it.
+        """
+        if not callable(log_density):
+            raise BadType(f"log_density is a {type(log_density).__name__}, not a function.")
+        if batched and not black_box:
+            raise BadInput("batched=True is for black_box=True; a traced function takes one point.")
+        data = host_arrays(data, "data")
+        space = flat_space(parameters, bounds)
+        call = joint_density(log_density, not isinstance(parameters, Mapping), data is not None, np if black_box else jnp)
+        core = Core(call, space, black_box=black_box, batched=batched, made_from=(log_density, space))
+        model = cls(log_density, None, data=data, name=name, zero_where_nan=zero_where_nan, data_id=data_id, core=core)
+        if not black_box:
+            check_traceable(model)
+        return model
+
     # -- the same model, other numbers -----------------------------------------------------------------------
 
     def with_data(self, data: Any, name: str | None = None, data_id: str | None = None) -> Model:
@@ -262,7 +313,9 @@ class Model:
     @property
     def offers(self) -> frozenset[Offer]:
         """What this model provides to methods."""
-        offers = {Offer.PRIOR_DRAWS, Offer.LIKELIHOOD}
+        offers = {Offer.JOINT_DENSITY}
+        if self.space.has_prior:
+            offers |= {Offer.PRIOR_DRAWS, Offer.LIKELIHOOD}
         if not self.is_black_box:
             offers.add(Offer.GRADIENT)
         if self.conditionals:
@@ -272,7 +325,7 @@ class Model:
         return frozenset(offers)
 
     def evaluate(self, **params: Any) -> tuple[float, float]:
-        """Log prior density (of the parameters themselves) and log likelihood at one point."""
+        """Log prior density (of the parameters themselves) and log likelihood at one point; of a joint density zero and itself."""
         missing, extra = set(self.space.names) - set(params), set(params) - set(self.space.names)
         if missing or extra:
             raise BadInput(f"parameters of {self.name!r} are {list(self.space.names)}; got {sorted(params)}.")

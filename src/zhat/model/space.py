@@ -48,9 +48,12 @@ class Space(Protocol):
     ----------
     sites : tuple of Site
         The parameters, in the order in which their coordinates stand in the flat vector.
+    has_prior : bool
+        False where only the joint density of the model is known (`model.flat_space`): the log prior is then the log-Jacobian.
     """
 
     sites: tuple[Site, ...]
+    has_prior = True
 
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
         """Parameters at `u`, and the log prior density of `u` (log-Jacobian included).

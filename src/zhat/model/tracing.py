@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from zhat.errors import BadType, ShapeError
@@ -22,7 +23,8 @@ def check_traceable(model: Model) -> None:
     returned: list[Any] = []
 
     def one_point(key: jax.Array, data: Any, hyper: Any) -> Any:
-        u = core.space.sample_prior(key, data, hyper)
+        space = core.space
+        u = space.sample_prior(key, data, hyper) if space.has_prior else jnp.zeros(space.n_dimensions)
         value = core.log_likelihood(core.space.constrain(u, data, hyper)[0], data, hyper)
         returned.append(type(value).__name__)
         return value

@@ -301,6 +301,13 @@ TABLE: tuple[Code, ...] = (
         "compare the two at one point, `model.evaluate(...)`",
     ),
     Code(
+        "joint-density",
+        "`zhat.Model.from_log_density`",
+        "only the joint density is known: whether the prior integrates to one, and whether a start from the prior finds more, is not checked",
+        "`zhat.Model(log_likelihood, prior)`, with both apart",
+        (NOTE,),
+    ),
+    Code(
         "divergences",
         "given draws",
         "more than one transition in two hundred of the sampler that made the draws diverged",

@@ -190,7 +190,9 @@ def plan(runner: Runner, method: Method | str | None, budget: Budget | None, pre
     _check_arguments(runner.model, runner.repeats, budget)
     chosen = method_named(method) if isinstance(method, str) else method
     if chosen is not None:
-        _check_needs(runner.model, chosen)
+        _check_needs(runner.model, chosen, runner.given is not None)
+    elif runner.given is None and not runner.model.space.has_prior:
+        raise UnsupportedModel(only_joint(runner.model, "the default"))
     if precision is not None:
         check_precision(precision, chosen)
     if runner.given is not None:
@@ -222,17 +224,29 @@ def _check_arguments(model: Any, repeats: Any, budget: Any) -> None:
         raise BadType(f"budget is a {type(budget).__name__}: give zhat.Budget(likelihoods=100_000) or zhat.Budget(seconds=60).")
 
 
-def _check_needs(model: Model, method: Any) -> None:
+def _check_needs(model: Model, method: Any, with_draws: bool = False) -> None:
     if not isinstance(method, Method):
         raise BadType(f"method is a {type(method).__name__}: give a method such as zhat.SMC(), or its name, one of {_names()}.")
-    missing = method.missing(model)
+    missing = method.missing(model, with_draws)
     if not missing:
         return
+    if not model.space.has_prior:
+        raise UnsupportedModel(only_joint(model, type(method).__name__, with_draws))
     would_do = [name for name, other in registry().items() if other.needs <= model.offers]
     wants = " and ".join(sorted(offer.value for offer in missing))
     raise UnsupportedModel(
         f"{type(method).__name__} needs {wants}, which model {model.name!r} does not offer. These methods would do: "
         f"{', '.join(would_do)}."
+    )
+
+
+def only_joint(model: Model, what: str, with_draws: bool = False) -> str:
+    """The sentence for a method that needs more than the joint density."""
+    able = ", ".join(name for name, cls in registry().items() if cls.needs_of(True) <= model.offers)
+    how = "" if with_draws else ", from posterior draws of it: zhat.evidence(model, draws=...)"
+    return (
+        f"{what} needs prior and likelihood apart, and of model {model.name!r} only the joint density is known. These methods use that "
+        f"alone{how}: {able}. Or write the model as zhat.Model(log_likelihood, prior)."
     )
 
 

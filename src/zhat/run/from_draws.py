@@ -21,6 +21,7 @@ from zhat.errors import BadInput
 from zhat.methods._base import Method, registry
 from zhat.methods.bridge import Bridge
 from zhat.methods.importance import Importance
+from zhat.missed_mass.around_draws import points_around
 from zhat.model.model import Model
 from zhat.results.estimate import Diagnostic, Evidence, Level, Status
 from zhat.run.distribution.plans import Plan
@@ -35,6 +36,9 @@ from zhat.verdicts.given_draws import given_diagnostics, given_status
 
 # After these nothing else starts: the caller or the budget ended the run, or the draws are not the model's.
 ENDED = {"interrupted", "budget", "unchecked", "foreign-draws", "constant-differs"}
+
+# Points around the draws of a joint density that show whether it is zero somewhere near.
+AROUND = 256
 
 Run = Callable[[Method, Given | None], Plan[Evidence]]
 
@@ -88,7 +92,11 @@ def proposal_from_draws(
 def judged(model: Model, given: Given, bench: Workbench) -> Judged:
     """Evaluate the draws, and see whether they are the model's."""
     chains = evaluated(model, given, bench.loop)
-    found = belonging(model, given, chains, bench.prior().log_likelihood, bench.loop)
+    if model.space.has_prior:
+        elsewhere = bench.prior()
+    else:
+        elsewhere = points_around(model, chains.draws.position, AROUND, Key(0).child("around draws"), bench.loop)
+    found = belonging(model, given, chains, elsewhere.log_likelihood, bench.loop)
     return Judged(chains, given_status(model, given, chains, found), given_diagnostics(given, chains, found))
 
 

@@ -31,6 +31,7 @@ from zhat.sampling.backend.loop import Budget, Loop, Stopped
 from zhat.sampling.chains.given import Given
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.given_draws import joint_density_note
 from zhat.verdicts.nan import nan_status
 
 # Significance level of the test that repeats scatter more than their standard errors.
@@ -96,13 +97,15 @@ def _one_run(model: Model, method: Method, bench: Workbench, key: Key, given: Gi
     loop = bench.loop
     n_nan, n_evaluated = loop.n_nan, loop.n_likelihood + loop.n_gradient
     status, prior_share = Status.ok(), None
-    if is_first:
+    if is_first and model.space.has_prior:
         _measure(bench)
         announce(price_of(model, method, loop.seconds_per_likelihood), loop)
         status = preflight(model, bench.prior(), loop)
         prior_share = (loop.n_nan - n_nan) / bench.prior().n_drawn
     estimate = method.run(model, bench, key) if given is None else _from(given, model, method, bench, key)
     status = status.and_(_edge_status(model, estimate))
+    if not model.space.has_prior:
+        status = status.and_(joint_density_note())
     if loop.n_nan > n_nan:
         met = NanFound(loop.n_nan - n_nan, loop.n_likelihood + loop.n_gradient - n_evaluated, prior_share)
         status = status.and_(_nan_status(model, estimate, met, key.child("nan"), loop))
@@ -125,7 +128,10 @@ def _from(given: Given, model: Model, method: Method, bench: Workbench, key: Key
     if draws.status.level is Level.FAILED:
         return Estimate(np.nan, None, draws.status, diagnostics=draws.diagnostics, record=draws.chains.draws)
     bench.given = draws.chains
-    return method.run(model, bench, key).doubted(draws.status, draws.diagnostics)
+    status = draws.status
+    if not model.space.has_prior:  # elsewhere the first checks are made on prior draws
+        status = status.and_(preflight(model, draws.chains.draws, bench.loop))
+    return method.run(model, bench, key).doubted(status, draws.diagnostics)
 
 
 def together(runs: Runs) -> Estimate:

@@ -48,6 +48,16 @@ def given_status(model: Model, given: Given, chains: Chains, found: Belonging) -
     return status
 
 
+def joint_density_note() -> Status:
+    """What could not be checked where only the joint density is known."""
+    return Status.note(
+        "joint-density",
+        "only the joint density of this model is known. Not checked: whether its prior integrates to one (a missing constant, or a bound "
+        "that the prior's constant does not account for, is in log Z), and, from the prior, whether the draws missed a part of the "
+        "posterior; searches for modes started from around the draws.",
+    )
+
+
 def given_diagnostics(given: Given, chains: Chains, found: Belonging) -> dict[str, Diagnostic]:
     """What is known of the draws, for the result."""
     out: dict[str, Diagnostic] = {

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport
+from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport, UnsupportedModel
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
@@ -129,6 +129,11 @@ def _raise_infinite(model: Model, position: Array) -> None:
 
 def prior_positions(model: Model, n: int, key: Key) -> Array:
     """n independent draws from the prior, as unconstrained vectors."""
+    if not model.space.has_prior:
+        raise UnsupportedModel(
+            f"{model.name!r} is known by its joint density alone, so nothing can be drawn from its prior, which this needs. With posterior "
+            "draws of it use zhat.evidence(model, draws=...); or give prior and likelihood apart: zhat.Model(log_likelihood, prior)."
+        )
     parts = [np.asarray(compiled(model, "prior", _prior_block, key.child(i).words())) for i in range(-(-n // PRIOR_AT_ONCE))]
     return np.concatenate(parts)[:n].astype(np.float64)
 

@@ -79,8 +79,8 @@ class Belonging:
     no_score_because: str = ""
 
 
-def belonging(model: Model, given: Given, chains: Chains, prior_log_likelihood: Array, loop: Loop) -> Belonging:
-    """Compare given draws with a model; `prior_log_likelihood` is that of prior draws, where zeros mean walls."""
+def belonging(model: Model, given: Given, chains: Chains, elsewhere: Array, loop: Loop) -> Belonging:
+    """Compare given draws with a model; `elsewhere` are log likelihoods at prior draws, or at points around the draws, where zeros mean walls."""
     draws = chains.draws
     own = draws.log_prior + draws.log_likelihood
     jacobian: Array | None = None
@@ -92,7 +92,7 @@ def belonging(model: Model, given: Given, chains: Chains, prior_log_likelihood: 
         lp, without_jacobian = _stored_density(given.lp, own, jacobian)
         if not lp.is_constant:
             exchanged = _exchange_for_density(model, given, loop)
-    score, why = None, _no_score(model, prior_log_likelihood)
+    score, why = None, _no_score(model, elsewhere)
     if not why:
         some = _some(given.position)
         score = score_test(some, slopes(model, some.reshape(-1, some.shape[2]), loop).reshape(some.shape))
@@ -132,11 +132,11 @@ def _stored_density(stored: Array, own: Array, jacobian: Array) -> tuple[Gap, bo
     return first, False
 
 
-def _no_score(model: Model, prior_log_likelihood: Array) -> str:
+def _no_score(model: Model, elsewhere: Array) -> str:
     if model.is_black_box:
         return "a black box has no gradient"
-    if (prior_log_likelihood == -np.inf).any():
-        return "the likelihood is zero in part of the prior's support, and the identities need not hold at such an edge"
+    if (elsewhere == -np.inf).any():
+        return "the density is zero in part of the parameter space, and the identities need not hold at such an edge"
     return ""
 
 

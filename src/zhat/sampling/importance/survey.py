@@ -21,6 +21,7 @@ were not met (Good 1953).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -112,13 +113,21 @@ class Survey:
         return {"n_starts": self.n_starts, "n_unexplained_starts": self.n_unexplained, "basin_resolution": self.resolution}
 
 
-def survey_modes(model: Model, starts: Starts, key: Key, loop: Loop, known: tuple[Mode, ...] = ()) -> Survey:
-    """Modes reached from many prior draws; starts that `known` modes explain need no search."""
+def survey_modes(
+    model: Model,
+    starts: Starts,
+    key: Key,
+    loop: Loop,
+    known: tuple[Mode, ...] = (),
+    source: Callable[[int, Key], Draws] | None = None,
+) -> Survey:
+    """Modes reached from many draws of a `source`, the prior by default; starts that `known` modes explain need no search."""
     catalogue = _Catalogue(model, loop, starts)
     catalogue.learn(known)
     n_starts, n_left = 0, 0
     while True:
-        draws = prior_draws(model, max(n_starts, starts.n_starts), key.child("starts", n_starts), loop)
+        n, here = max(n_starts, starts.n_starts), key.child("starts", n_starts)
+        draws = prior_draws(model, n, here, loop) if source is None else source(n, here)
         n_starts += draws.n_drawn
         n_left += catalogue.search(draws, key.child("searches", n_starts))
         if not catalogue.met_once or n_starts >= starts.n_at_most or catalogue.is_full:

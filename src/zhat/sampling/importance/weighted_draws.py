@@ -19,7 +19,7 @@ from zhat.seeding import Key
 
 def weighted_draws(model: Model, proposal: Proposal, n: int, key: Key, loop: Loop, defensive: float = 0.0) -> Draws:
     """n draws from the (defended) proposal with log weights log prior + log likelihood - log proposal."""
-    n_prior = round(defensive * n)
+    n_prior = round(defensive * n) if model.space.has_prior else 0
     position = proposal.draw(key.child("proposal").generator(), n - n_prior)
     if n_prior:
         position = np.concatenate([position, prior_positions(model, n_prior, key.child("defensive"))])

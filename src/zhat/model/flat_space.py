@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ class FlatSpace(Space):
 
     sites: tuple[Site, ...]
     supports: tuple[Any, ...]
-    has_prior = False
+    has_prior: ClassVar[bool] = False
 
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
         """Parameters at `u`, and the log-Jacobian."""

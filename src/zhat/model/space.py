@@ -11,7 +11,7 @@ statements; an adapter for another library writes its own, as a frozen dataclass
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -53,7 +53,7 @@ class Space(Protocol):
     """
 
     sites: tuple[Site, ...]
-    has_prior = True
+    has_prior: ClassVar[bool] = True
 
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
         """Parameters at `u`, and the log prior density of `u` (log-Jacobian included).

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from zhat.errors import BadInput, NonFiniteLikelihood
-from zhat.missed_mass.effort import Effort
+from zhat.missed_mass.effort import EFFORT, Effort
 from zhat.missed_mass.finding import Answer, Finding, Progress, Unseen
 from zhat.missed_mass.mode_check import compare_at_modes, modes_above_run
 from zhat.model.model import Model
@@ -27,15 +27,11 @@ from zhat.sampling.importance.proposals import Gaussian
 from zhat.sampling.importance.survey import survey_modes
 from zhat.seeding import Key
 
-# Standard deviations of the draws that are one of the starts'. Among tens of thousands the farthest is then twelve away; heavier tails
-# reach scales of 1e-300, where densities overflow.
-WIDER = 3.0
-
 
 def points_around(model: Model, position: Array, n: int, key: Key, loop: Loop) -> Draws:
     """n points of a wide normal around some draws (k, d), with their densities; zero where these are not finite numbers."""
     mean, covariance = moments(position)
-    points = Gaussian(mean, WIDER**2 * covariance).draw(key.generator(), n)
+    points = Gaussian(mean, EFFORT.wider**2 * covariance).draw(key.generator(), n)
     log_prior, log_likelihood = unscreened_densities(model, points, loop)
     log_likelihood = np.where(np.isfinite(log_likelihood), log_likelihood, -np.inf)
     return Draws(position=points, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n)

@@ -95,6 +95,10 @@ class Effort:
     fewest_hits: int = 3
     negligible: float = 5.0
 
+    # Where there is no prior to draw from, starts are from a normal so many times as wide as the draws. Among tens of thousands the
+    # farthest is then twelve standard deviations away; heavier tails reach scales of 1e-300, where densities overflow.
+    wider: float = 3.0
+
     # -- outlying points of a tempered population --------------------------------------------------------------------------
     # Kept from a rung, and in all. With half as many, modes in twenty and thirty dimensions were missed without a warning.
     outliers_of_a_rung: int = 8

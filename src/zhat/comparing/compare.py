@@ -29,7 +29,7 @@ from zhat.methods._base import Method
 from zhat.model.model import Model
 from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Evidence, Kind
-from zhat.run.distribution.executors import opened
+from zhat.run.distribution.executors import arranged
 from zhat.run.estimate import evidence
 from zhat.run.many_models import check_runs, run_models, seed_for
 from zhat.sampling.backend.loop import Budget
@@ -102,7 +102,7 @@ def compare(
     if check is not None:
         check_runs(every, check, 1, budget)
     seed = check_seed(seed)
-    with opened(executor, workers) as where:
+    with arranged(executor, workers, list(every.values()), repeats) as where:
         runs = _Runs(runnable, seed, progress, budget, where)
         first = runs.by(method, repeats, dict.fromkeys(runnable, precision), 0)
         for name, draws in with_draws.items():

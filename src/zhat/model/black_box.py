@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,54 +12,71 @@ from zhat.errors import BadType
 from zhat.model.values import batch_of_values, describe_point, single_value
 
 if TYPE_CHECKING:
-    from zhat.model.core import Core
     from zhat.model.model import Model
 
 
+@dataclass(frozen=True)
+class BlackBox:
+    """The part of a model that a call of its likelihood needs: what a worker receives."""
+
+    log_likelihood: Callable[..., Any]
+    batched: bool
+    data: Any
+    hyper: Any
+    name: str
+
+    @staticmethod
+    def of(model: Model) -> BlackBox:
+        """That of a model."""
+        return BlackBox(model.core.log_likelihood, model.core.batched, model.data, model.hyper, model.name)
+
+    def values(self, params: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Log likelihoods at a batch of points (leading axis n), each checked to be a real number.
+
+        The function receives copies, so that it cannot change the caller's points. Its exceptions are raised unchanged, with a
+        note of the point.
+        """
+        n = len(next(iter(params.values())))
+        if n == 0:
+            return np.empty(0)
+        if self.batched:
+            batch = {k: np.array(v) for k, v in params.items()}
+            try:
+                values = self.log_likelihood(batch, self.data, self.hyper)
+            except Exception as error:  # a user's function may raise anything
+                if self._takes({k: v[0] for k, v in batch.items()}):
+                    raise BadType(
+                        f"log_likelihood fails on {n} points at once (batched=True): {str(error).rstrip('.')}. It takes one point at a "
+                        "time: set batched=False, or write it for arrays with a leading axis of points."
+                    ) from error
+                error.add_note(f"raised by the log likelihood of {self.name!r} on a batch of {n} points.")
+                raise
+            return batch_of_values(values, n)
+        out = np.empty(n)
+        for i in range(n):
+            point = {k: np.array(v[i]) for k, v in params.items()}
+            try:
+                value = self.log_likelihood(point, self.data, self.hyper)
+            except Exception as error:  # as above
+                if self._takes({k: v[None] for k, v in point.items()}):
+                    raise BadType(
+                        f"log_likelihood fails at one point (batched=False): {str(error).rstrip('.')}. It takes arrays with a leading axis "
+                        "of points: set batched=True."
+                    ) from error
+                error.add_note(f"raised by the log likelihood of {self.name!r} at {describe_point(params, i)}.")
+                raise
+            out[i] = single_value(value)
+        return out
+
+    def _takes(self, params: Mapping[str, np.ndarray]) -> bool:
+        """Whether the function returns one number for one point given in the other form, as a batch or as a point."""
+        try:
+            value = self.log_likelihood({k: np.array(v) for k, v in params.items()}, self.data, self.hyper)
+            return value is not None and np.asarray(value).size == 1 and np.asarray(value).dtype.kind in "iuf"
+        except Exception:  # a user's function may raise anything
+            return False
+
+
 def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Log likelihoods at a batch of points (leading axis n), each checked to be a real number.
-
-    The function receives copies, so that it cannot change the caller's points. Its exceptions are raised unchanged, with a
-    note of the point.
-    """
-    core = model.core
-    n = len(next(iter(params.values())))
-    if n == 0:
-        return np.empty(0)
-    if core.batched:
-        batch = {k: np.array(v) for k, v in params.items()}
-        try:
-            values = core.log_likelihood(batch, model.data, model.hyper)
-        except Exception as error:  # a user's function may raise anything
-            if _takes(core, {k: v[0] for k, v in batch.items()}, model):
-                raise BadType(
-                    f"log_likelihood fails on {n} points at once (batched=True): {str(error).rstrip('.')}. It takes one point at a time: set "
-                    "batched=False, or write it for arrays with a leading axis of points."
-                ) from error
-            error.add_note(f"raised by the log likelihood of {model.name!r} on a batch of {n} points.")
-            raise
-        return batch_of_values(values, n)
-    out = np.empty(n)
-    for i in range(n):
-        point = {k: np.array(v[i]) for k, v in params.items()}
-        try:
-            value = core.log_likelihood(point, model.data, model.hyper)
-        except Exception as error:  # as above
-            if _takes(core, {k: v[None] for k, v in point.items()}, model):
-                raise BadType(
-                    f"log_likelihood fails at one point (batched=False): {str(error).rstrip('.')}. It takes arrays with a leading axis of points: set "
-                    "batched=True."
-                ) from error
-            error.add_note(f"raised by the log likelihood of {model.name!r} at {describe_point(params, i)}.")
-            raise
-        out[i] = single_value(value)
-    return out
-
-
-def _takes(core: Core, params: Mapping[str, np.ndarray], model: Model) -> bool:
-    """Whether the function returns one number for one point given in the other form, as a batch or as a point."""
-    try:
-        value = core.log_likelihood({k: np.array(v) for k, v in params.items()}, model.data, model.hyper)
-        return value is not None and np.asarray(value).size == 1 and np.asarray(value).dtype.kind in "iuf"
-    except Exception:  # a user's function may raise anything
-        return False
+    """Log likelihoods of a model at a batch of points, in this process."""
+    return BlackBox.of(model).values(params)

@@ -42,7 +42,7 @@ from zhat.results.estimate import Evidence
 from zhat.results.records import Cost
 from zhat.run.auto import is_ended
 from zhat.run.crosschecked import Crosscheck, Verdict
-from zhat.run.distribution.executors import opened
+from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.estimate import Runner, given
 from zhat.run.families import FROM_DRAWS, Family, thorough
@@ -92,9 +92,9 @@ def crosscheck(
     report = check_model(model, N_CHECK, seed)
     if not report.ok:
         raise BadInput(f"crosscheck: {model.name!r} does not pass its own check, so no number would mean anything:\n{report}")
-    spread = executor is not None or workers is not None
-    with opened(executor, workers) as where:
-        judgement = carry_out([_plan(Runner(model, seed, 1, progress, spread), budget, own)], where, progress)[0]
+    with arranged(executor, workers, [model], 1) as where:
+        runner = Runner(model, seed, 1, progress, where is not None)
+        judgement = carry_out([_plan(runner, budget, own)], where, progress)[0]
     bounds = None if simulate is None else sandwich(model, simulate=simulate, seed=seed, progress=progress)
     return Crosscheck(answer_of(judgement), verdict_on(judgement), judgement.members, bounds)
 

@@ -32,7 +32,7 @@ from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Evidence, Level, Repeat
 from zhat.results.records import Cost
 from zhat.run.auto import by_default
-from zhat.run.distribution.executors import opened
+from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.distribution.travel import Task
 from zhat.run.from_draws import by_draws, check_method, given_draws, model_of
@@ -86,18 +86,20 @@ def evidence(
     strict : bool
         Raise `EvidenceFailed` instead of returning a failed result.
     executor : concurrent.futures.Executor, or "dask://host:port", optional
-        Where the repeats run; the digits are the same everywhere. The cost is then the sum over all runs.
+        Where the repeats run, or, if there are fewer of them than workers, the likelihoods of a black box; the digits are the same
+        everywhere. The cost is then the sum over all runs.
     workers : int, optional
         The same with this many processes on this machine, for this call.
     """
     seed = check_seed(seed)
-    spread = executor is not None or workers is not None
     if draws is None and (inside := model_of(model)) is not None:
         model, draws = inside, model
     own = None if draws is None else given(model, draws)
-    runner = Runner(model, seed, repeats, progress, spread, own)
-    way = plan(runner, method, budget, precision)
-    with opened(executor, workers) as where:
+    runner = Runner(model, seed, repeats, progress, False, own)
+    plan(runner, method, budget, precision)  # checks all arguments; it is never run
+    several = repeats if precision is None else max(repeats, 2)  # to reach a precision several runs may be combined
+    with arranged(executor, workers, [model], several) as where:
+        way = plan(replace(runner, spread=where is not None), method, budget, precision)
         result = carry_out([way], where, progress)[0]
     if strict and result.status.level is Level.FAILED:
         raise EvidenceFailed(result.explain(), result)

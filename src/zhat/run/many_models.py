@@ -14,7 +14,7 @@ from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method
 from zhat.model.model import Model
 from zhat.results.estimate import Evidence
-from zhat.run.distribution.executors import opened
+from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import carry_out
 from zhat.run.estimate import Runner, plan
 from zhat.sampling.backend.loop import Budget
@@ -45,9 +45,10 @@ def evidences(
             raise BadInput(f"evidences(): a model's name is a non-empty string, not {name!r}: its seed is derived from it.")
         if not isinstance(model, Model):
             raise BadType(f"{name!r} is a {type(model).__name__}: give a Model.")
+    check_runs(models, method, repeats, budget, precision)
     seed = check_seed(seed)
     tasks = {name: (model.named(name), seed_for(seed, name, 0), repeats) for name, model in models.items()}
-    with opened(executor, workers) as where:
+    with arranged(executor, workers, list(models.values()), repeats) as where:
         return run_models(tasks, method, progress, budget, where, precision=precision)
 
 

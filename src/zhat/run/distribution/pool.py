@@ -3,7 +3,7 @@
 Python's `ProcessPoolExecutor` fails as a whole when one worker is killed (most often for lack of memory), and its
 `multiprocessing.Pool` waits for ever. Here every worker is a process with its own pipe and a thread that feeds it one task at a
 time: when the process ends, exactly one task is lost, a new process replaces it and the task is repeated. A task that has lost
-three processes fails with a sentence; the others continue.
+three processes fails with a sentence; the others continue. A call that exceeds its time limit loses its process in the same way.
 
 Processes are spawned, not forked: JAX has threads, and a fork would copy their locks in an undefined state.
 """
@@ -25,8 +25,10 @@ from typing import Any
 
 from zhat.errors import BadInput, BadType, WorkerLost
 
-# Processes that one task may lose before it fails.
+# Processes that one task may lose before it fails, and those of them that may exceed its time limit: a second wait of the same length
+# tells a call that hangs from a machine that was busy.
 MAX_DEATHS = 3
+MAX_TIMEOUTS = 2
 # Seconds that a worker has to end by itself.
 PATIENCE = 5.0
 
@@ -37,6 +39,7 @@ class _Job:
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    limit: float | None = None  # seconds
 
 
 class LocalPool(Executor):
@@ -47,16 +50,28 @@ class LocalPool(Executor):
             evidence(model, repeats=20, executor=pool)      # the same workers, with the models already compiled
 
     Workers start when there is work for them.
+
+    Parameters
+    ----------
+    workers : int
+    timeout : float, optional
+        Seconds that one likelihood of a black box may take. A worker that takes longer is ended and replaced, the point is tried once
+        more, and then the run ends with an error that names the parameters.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, *, timeout: float | None = None) -> None:
         if isinstance(workers, bool) or not isinstance(workers, int):
             raise BadType(f"workers is a {type(workers).__name__}: give the number of processes.")
         if workers < 1:
             raise BadInput(f"workers={workers}: give at least 1.")
+        if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float)):
+            raise BadType(f"timeout={timeout!r}: give the seconds that one likelihood may take, such as timeout=60.")
+        if timeout is not None and not timeout > 0:
+            raise BadInput(f"timeout={timeout}: give the seconds that one likelihood may take, above zero.")
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             raise BadInput(_GUARD)
         self.workers = workers
+        self.timeout = timeout
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._processes: dict[int, Any] = {}
@@ -66,16 +81,22 @@ class LocalPool(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Queue a call; its function and arguments must be picklable."""
-        future: Future[Any] = Future()
+        return self._queue(_Job(Future(), fn, args, kwargs))
+
+    def submit_within(self, seconds: float, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
+        """The same; a worker that takes longer than this is ended and replaced."""
+        return self._queue(_Job(Future(), fn, args, {}, seconds))
+
+    def _queue(self, job: _Job) -> Future[Any]:
         with self._lock:
             if self._closed:
                 raise RuntimeError("this pool of workers has been shut down.")
-            self._jobs.put(_Job(future, fn, args, kwargs))
+            self._jobs.put(job)
             if len(self._threads) < self.workers:
                 thread = threading.Thread(target=self._serve, args=(len(self._threads),), daemon=True)
                 self._threads.append(thread)
                 thread.start()
-        return future
+        return job.future
 
     @property
     def process_ids(self) -> list[int]:
@@ -114,6 +135,7 @@ class LocalPool(Executor):
             if not job.future.set_running_or_notify_cancel():
                 continue
             exits: list[str] = []
+            n_timeouts = 0
             while True:
                 try:
                     if (
@@ -127,9 +149,10 @@ class LocalPool(Executor):
                 except _Died as death:
                     worker = None
                     exits.append(str(death))
-                    if len(exits) < MAX_DEATHS and not self._killed:
+                    n_timeouts += death.is_timeout
+                    if len(exits) < MAX_DEATHS and n_timeouts < MAX_TIMEOUTS and not self._killed:
                         continue
-                    job.future.set_exception(WorkerLost(_given_up(exits)))
+                    job.future.set_exception(WorkerLost(_given_up(exits, n_timeouts)))
                 except BaseException as error:  # every exception goes to the future, or its reader would wait for ever
                     job.future.set_exception(error)
                 break
@@ -139,6 +162,14 @@ class LocalPool(Executor):
 
 class _Died(Exception):
     """A worker process ended without a result; the message says how."""
+
+    is_timeout = False
+
+
+class _TimedOut(_Died):
+    """It was ended, because it took too long."""
+
+    is_timeout = True
 
 
 class _Worker:
@@ -158,7 +189,7 @@ class _Worker:
             self.connection.send((job.function, job.args, job.kwargs))
         except (BrokenPipeError, ConnectionResetError):
             raise self._death() from None
-        good, value = self._receive()
+        good, value = self._receive(limit=job.limit)
         if not good:
             raise value
         return value
@@ -170,9 +201,14 @@ class _Worker:
             self.process.kill()
             self.process.join()
 
-    def _receive(self, starting: bool = False) -> Any:
+    def _receive(self, starting: bool = False, limit: float | None = None) -> Any:
         # Not the pipe alone: a process forked from this one meanwhile may hold its other end open.
-        ready = wait([self.connection, self.process.sentinel])
+        ready = wait([self.connection, self.process.sentinel], limit)
+        if not ready:
+            self.process.kill()
+            self.process.join(PATIENCE)
+            self.connection.close()
+            raise _TimedOut(f"no answer within {limit:g} s")
         if self.connection in ready:
             with contextlib.suppress(EOFError, ConnectionResetError):
                 return self.connection.recv()
@@ -246,7 +282,9 @@ _GUARD = (
 )
 
 
-def _given_up(exits: list[str]) -> str:
+def _given_up(exits: list[str], n_timeouts: int) -> str:
+    if n_timeouts >= MAX_TIMEOUTS:
+        return f"a worker gave no answer within its time limit, {n_timeouts} times ({'; '.join(exits)})."
     if all(how.endswith("starting") for how in exits):
         return (
             f"no worker could be started ({'; '.join(exits)}): what it wrote to the terminal says why. A script that uses "

@@ -56,18 +56,18 @@ class Parcel:
 def parcels(tasks: Iterable[Task]) -> list[Parcel]:
     """Pack tasks; functions that several models share are serialised once."""
     written: dict[tuple[int, ...], tuple[bytes, str]] = {}
-    packed = []
+    made = []
     for task in tasks:
         model = task.model
         functions = (model.core, model.log_likelihood, model.prior, model.conditionals)
         key = tuple(map(id, functions))
         if key not in written:
-            code = _packed(_taken_apart(functions), model.name)
+            code = packed(_taken_apart(functions), model.name)
             written[key] = code, hashlib.sha256(code).hexdigest()
         numbers = (model.data, model.hyper, model.name, model.zero_where_nan, model.data_id, model.latent)
-        rest = _packed((task.function, numbers, task.arguments), model.name)
-        packed.append(Parcel(*written[key], rest, versions()))
-    return packed
+        rest = packed((task.function, numbers, task.arguments), model.name)
+        made.append(Parcel(*written[key], rest, versions()))
+    return made
 
 
 def work(parcel: Parcel) -> bytes:
@@ -76,9 +76,14 @@ def work(parcel: Parcel) -> bytes:
         task = _unpacked(parcel)
         answer: tuple[str, Any] = ("done", task.function(task.model, *task.arguments))
     except Exception as error:  # most often of the user's model; raised again in the calling process
-        error.add_note("on a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
-        answer = ("raised", _sendable(error))
-    return cloudpickle.dumps(answer)
+        return raised(error)
+    return bytes(cloudpickle.dumps(answer))
+
+
+def raised(error: Exception) -> bytes:
+    """On the worker: an exception, for `opened`."""
+    error.add_note("on a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
+    return bytes(cloudpickle.dumps(("raised", _sendable(error))))
 
 
 def opened(answer: bytes) -> Any:
@@ -110,7 +115,8 @@ def _taken_apart(functions: tuple[Any, ...]) -> tuple[Any, ...]:
     return (core.log_likelihood, core.space, core.black_box, core.batched, core.pack), *rest
 
 
-def _packed(value: Any, name: str) -> bytes:
+def packed(value: Any, name: str) -> bytes:
+    """A model, or a part of one, as bytes."""
     try:
         return bytes(cloudpickle.dumps(value))
     except Exception as error:  # any exception that an object raises when it is serialised
@@ -132,7 +138,7 @@ def _unpacked(parcel: Parcel) -> Task:
         raise BadInput(f"a worker has other versions than the sender, and digits may depend on them: {', '.join(other)}.")
     with jax.enable_x64(True):
         core, log_likelihood, prior, conditionals = _functions(parcel)
-        function, (data, hyper, name, zero_where_nan, data_id, latent), arguments = _loaded(parcel.rest)
+        function, (data, hyper, name, zero_where_nan, data_id, latent), arguments = loaded(parcel.rest)
     model = Model(
         log_likelihood,
         prior,
@@ -151,7 +157,7 @@ def _unpacked(parcel: Parcel) -> Task:
 def _functions(parcel: Parcel) -> tuple[Core, Any, Any, Any]:
     with _lock:  # a worker may have several threads
         if parcel.digest not in _kept:
-            core, log_likelihood, prior, conditionals = _loaded(parcel.code)
+            core, log_likelihood, prior, conditionals = loaded(parcel.code)
             _kept[parcel.digest] = Core(*core), log_likelihood, prior, conditionals
             while len(_kept) > KEPT:
                 _kept.popitem(last=False)
@@ -159,7 +165,8 @@ def _functions(parcel: Parcel) -> tuple[Core, Any, Any, Any]:
         return _kept[parcel.digest]
 
 
-def _loaded(content: bytes) -> Any:
+def loaded(content: bytes) -> Any:
+    """What `packed` packed, on the worker."""
     try:
         return cloudpickle.loads(content)
     except (ImportError, AttributeError) as error:

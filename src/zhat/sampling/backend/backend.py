@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
-from zhat.model.model import Model, black_box_values
+from zhat.model.model import Model
 from zhat.sampling.backend.compiled import JaxBackend, compiled
+from zhat.sampling.backend.likelihoods import evaluator, likelihoods
 from zhat.sampling.state import State
 
 
@@ -76,7 +77,7 @@ class NumpyBackend:
         log_likelihood = np.full(len(position), -np.inf)
         if evaluated.any():
             self.counter.count(n_likelihood=int(evaluated.sum()))
-            log_likelihood[evaluated] = black_box_values(self.model, {k: v[evaluated] for k, v in params.items()})
+            log_likelihood[evaluated] = likelihoods(self.model, {k: v[evaluated] for k, v in params.items()})
         return np.where(inside, log_prior, -np.inf), log_likelihood
 
     def put(self, array: Any, index: Any, values: Any) -> Any:
@@ -132,6 +133,14 @@ def constrain_batch(model: Model, position: Any) -> tuple[dict[str, np.ndarray],
     filled = np.concatenate([position, np.broadcast_to(position[:1], (padded - n, position.shape[1]))])
     params, log_prior = compiled(model, "constrain", _constrained, filled)
     return {k: np.asarray(v)[:n] for k, v in params.items()}, np.asarray(log_prior)[:n]
+
+
+def expect(model: Model, position: Any) -> None:
+    """Announce points of a black box that will probably be evaluated soon: idle workers may evaluate them now."""
+    if len(position):
+        params, log_prior = constrain_batch(model, position)
+        inside = np.isfinite(log_prior)
+        evaluator().expect(model, {k: v[inside] for k, v in params.items()})
 
 
 def _constrained(backend: JaxBackend, points: Any) -> Any:

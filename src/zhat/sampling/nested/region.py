@@ -38,7 +38,9 @@ from numpy.typing import NDArray
 from zhat.errors import BadType
 from zhat.model.model import Model
 from zhat.results.records import Array
+from zhat.sampling.backend.backend import expect
 from zhat.sampling.backend.evaluation import state_at
+from zhat.sampling.backend.likelihoods import evaluator
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels._checks import check_whole
 from zhat.sampling.nested.balls import Balls, balls_around
@@ -155,6 +157,8 @@ class RegionReplacement:
             if not len(at):
                 return None
             position, _ = cube.positions(at)
+            if model.is_black_box and (n_workers := evaluator().n_workers) > 1:
+                expect(model, cube.positions(source.peek(n_workers))[0])
             drawn = state_at(model, position, loop)
             above = np.flatnonzero(drawn.log_likelihood > threshold)
             kept.append(drawn.take(above))
@@ -239,6 +243,10 @@ class _Source:
         coordinates, log_q = (np.concatenate([part[i] for part in self.pool]) for i in (0, 1))
         self.pool = [(coordinates[n:], log_q[n:])]
         return coordinates[:n], log_q[:n]
+
+    def peek(self, n: int) -> Array:
+        """Coordinates of draws that `take` returns next, n of them where they have been made already."""
+        return self.pool[0][0][:n]
 
     def _round(self) -> tuple[Array, Array, Array]:
         """Draws inside cube and ellipsoids, the log density of the prior there, and one over the number of ellipsoids around each."""

@@ -1,0 +1,273 @@
+"""One run over many workers: batches of black-box likelihoods, cut into pieces that keep every worker busy.
+
+A piece is a few points. Its size follows from what a likelihood was seen to take, so that a worker is busy for some hundredths of a
+second, and from how many points are left, so that the last pieces of a batch end together although calls differ in time. The values
+depend on the points alone, so the digits are those of a run without workers; a function that takes batches (`batched=True`) receives
+pieces of one fixed size for that reason.
+
+*The model travels once.* A piece holds the digest of the model. A worker that does not know it answers so, and gets the piece again with
+the model; then it keeps it.
+
+*Workers that fail.* A worker that dies or exceeds the pool's `timeout` is replaced by the pool and its piece is repeated. A piece that
+is lost again and again is cut into single points, and the point that loses its workers is named. An exception of the likelihood is
+raised in the calling process, with the point in its notes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from zhat.errors import BadInput, WorkerLost
+from zhat.model.black_box import BlackBox
+from zhat.model.model import Model
+from zhat.model.values import describe_point
+from zhat.run.distribution.pool import LocalPool
+from zhat.run.distribution.travel import loaded, opened, packed, raised, versions
+from zhat.sampling.backend.likelihoods import Params, Take
+
+# Seconds that a piece should take: a hundred times what sending it costs, and short against a batch.
+PIECE_SECONDS = 0.04
+# Pieces under way for each worker: one that is computed, and one that waits, so that no worker waits for the next.
+AHEAD = 2
+# Seconds of computing below which a batch is not worth sending.
+WORTH_SENDING = 2e-3
+# Points of a piece for a function that takes batches: the same whatever the workers, because rounding may depend on it.
+BATCHED_PIECE = 16
+# Models that a worker keeps.
+KEPT = 8
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Rows of a batch, as they are sent."""
+
+    rows: Rows
+    with_model: bool = False
+
+
+class Spread:
+    """Evaluates batches on an executor; one per run."""
+
+    def __init__(self, executor: Executor, n_workers: int) -> None:
+        self.executor, self.n_workers = executor, n_workers
+        self.seconds = math.nan  # of one likelihood, averaged over the last pieces
+        self.expected: dict[bytes, dict[str, np.ndarray]] = {}
+        self.early: dict[bytes, Future[Any]] = {}
+        self._models: OrderedDict[tuple[int, ...], tuple[Any, str, bytes]] = OrderedDict()
+
+    def __call__(self, model: Model, params: Params, take: Take) -> None:
+        """See `Evaluator`."""
+        batch = _Batch(self, BlackBox.of(model), params, take)
+        try:
+            batch.run()
+        except BaseException:
+            batch.cancel()
+            raise
+
+    def expect(self, model: Model, params: Params) -> None:
+        """See `Evaluator`; not for functions that take batches, whose pieces are fixed."""
+        box = BlackBox.of(model)
+        if not box.batched:
+            self.expected = {name: row for name, row in _rows(params) if name not in self.early}
+
+    def sent(self, box: BlackBox) -> tuple[str, bytes]:
+        """The digest and the bytes of a model, packed once."""
+        key = tuple(map(id, (box.log_likelihood, box.data, box.hyper)))
+        if key not in self._models:
+            code = packed(box, box.name)
+            self._models[key] = (box, hashlib.sha256(code).hexdigest(), code)  # the box is kept, so that no other gets its ids
+            while len(self._models) > KEPT:
+                self._models.popitem(last=False)
+        return self._models[key][1:]
+
+    def note(self, seconds: float, n: int) -> None:
+        """Update what one likelihood takes."""
+        each = seconds / n
+        self.seconds = each if math.isnan(self.seconds) else 0.7 * self.seconds + 0.3 * each
+
+    def submit(self, box: BlackBox, params: Params, with_model: bool) -> Future[Any]:
+        """Send a piece."""
+        digest, code = self.sent(box)
+        args = (digest, code if with_model else None, {k: np.ascontiguousarray(v) for k, v in params.items()}, versions())
+        if isinstance(self.executor, LocalPool) and self.executor.timeout is not None:
+            n = len(next(iter(params.values())))
+            return self.executor.submit_within(n * self.executor.timeout, evaluated, *args)
+        return self.executor.submit(evaluated, *args)
+
+
+def _rows(params: Params) -> Iterator[tuple[bytes, dict[str, np.ndarray]]]:
+    """Every row as a batch of its own, with a name that equal rows share."""
+    for i in range(len(next(iter(params.values())))):
+        row = {k: v[i : i + 1] for k, v in params.items()}
+        yield b"".join(np.asarray(v).tobytes() for v in row.values()), row
+
+
+class _Batch:
+    """The pieces of one batch."""
+
+    def __init__(self, spread: Spread, box: BlackBox, params: Params, take: Take) -> None:
+        self.spread, self.box, self.params, self.take = spread, box, params, take
+        self.todo = np.arange(len(next(iter(params.values()))))
+        self.again: deque[_Piece] = deque()
+        self.under_way: dict[Future[Any], _Piece] = {}
+
+    def run(self) -> None:
+        """Send pieces and take their values until all rows have one."""
+        if len(self.todo) * self.spread.seconds < WORTH_SENDING:  # false as long as nothing is known
+            self._here()
+            return
+        self._claim()
+        while True:
+            while len(self.under_way) < AHEAD * self.spread.n_workers and (piece := self._following()) is not None:
+                self.under_way[self.spread.submit(self.box, self._part(piece.rows), piece.with_model)] = piece
+            if not self.under_way:
+                return
+            self._use_idle()
+            # A limit, so that Ctrl-C is noticed on systems where waiting blocks signals.
+            for future in wait(self.under_way, 1.0, FIRST_COMPLETED)[0]:
+                self._receive(future, self.under_way.pop(future))
+
+    def cancel(self) -> None:
+        """Give up what is under way."""
+        for future in (*self.under_way, *self.spread.early.values()):
+            future.cancel()
+        self.spread.early.clear()
+
+    def _here(self) -> None:
+        begun, n = time.perf_counter(), len(self.todo)
+        size = BATCHED_PIECE if self.box.batched else n
+        for first in range(0, n, size):
+            rows = self.todo[first : first + size]
+            self.take(rows, self.box.values(self._part(rows)))
+        self.spread.note(time.perf_counter() - begun, n)
+
+    def _part(self, rows: Rows) -> dict[str, np.ndarray]:
+        return {k: v[rows] for k, v in self.params.items()}
+
+    def _claim(self) -> None:
+        """Rows that were expected, and are being evaluated already; what was expected in vain is given up."""
+        early, self.spread.early = self.spread.early, {}
+        if early:
+            left = []
+            for i, (name, _) in enumerate(_rows(self.params)):
+                future = early.pop(name, None)
+                if future is None:
+                    left.append(i)
+                else:
+                    self.under_way[future] = _Piece(self.todo[i : i + 1])
+            self.todo = self.todo[left]
+            for name, future in early.items():
+                if name in self.spread.expected or not future.cancel():
+                    self.spread.early[name] = future
+
+    def _use_idle(self) -> None:
+        """Begin with expected points where fewer pieces are under way than there are workers."""
+        running = len(self.under_way) + sum(not future.done() for future in self.spread.early.values())
+        while running < self.spread.n_workers and self.spread.expected:
+            name = next(iter(self.spread.expected))
+            self.spread.early[name] = self.spread.submit(self.box, self.spread.expected.pop(name), False)
+            running += 1
+
+    def _following(self) -> _Piece | None:
+        if self.again:
+            return self.again.popleft()
+        n = len(self.todo)
+        if not n:
+            return None
+        size = BATCHED_PIECE
+        if not self.box.batched:
+            even = -(-n // (2 * self.spread.n_workers))
+            wanted = 1 if math.isnan(self.spread.seconds) else int(PIECE_SECONDS / max(self.spread.seconds, 1e-9))
+            size = max(1, min(even, wanted))
+        piece, self.todo = _Piece(self.todo[:size]), self.todo[size:]
+        return piece
+
+    def _receive(self, future: Future[Any], piece: _Piece) -> None:
+        try:
+            kind, value, seconds = future.result()
+        except BrokenExecutor as error:
+            raise WorkerLost(
+                f"the executor is broken ({error or type(error).__name__}) and takes no more work: give workers=... (or zhat.LocalPool), "
+                "which replaces workers that die."
+            ) from error
+        except WorkerLost as error:
+            self._lost(piece, str(error), error)
+            return
+        except Exception as error:  # of the executor: those of the likelihood come as an answer
+            self._lost(piece, f"{type(error).__name__}: {error}", error)
+            return
+        if kind == "unknown model":
+            self.again.append(_Piece(piece.rows, with_model=True))
+        elif kind == "raised":
+            opened(value)
+        else:
+            self.spread.note(seconds, len(piece.rows))
+            self.take(piece.rows, value)
+
+    def _lost(self, piece: _Piece, how: str, error: Exception) -> None:
+        if len(piece.rows) > 1 and not self.box.batched:
+            self.again.extend(_Piece(piece.rows[i : i + 1], piece.with_model) for i in range(len(piece.rows)))
+            return
+        where = describe_point(self.params, int(piece.rows[0]))
+        some = "" if len(piece.rows) == 1 else f" and {len(piece.rows) - 1} further points"
+        raise WorkerLost(f"the log likelihood of {self.box.name!r} was lost with its workers at {where}{some}: {how}") from error
+
+
+# -- on the worker -----------------------------------------------------------------------------------------------
+
+_kept: OrderedDict[str, BlackBox] = OrderedDict()
+_lock = threading.Lock()
+
+Answer = tuple[str, Any, float]
+
+
+def evaluated(digest: str, code: bytes | None, params: Mapping[str, np.ndarray], packed_by: tuple[str, ...]) -> Answer:
+    """The log likelihoods of a piece, or why there are none; and the seconds that they took."""
+    try:
+        with _lock:  # a worker may have several threads
+            if digest not in _kept:
+                if code is None:
+                    return "unknown model", None, 0.0
+                _kept[digest] = _opened(code, packed_by)
+                while len(_kept) > KEPT:
+                    _kept.popitem(last=False)
+            box = _kept[digest]
+        begun = time.perf_counter()
+        return "values", box.values(params), time.perf_counter() - begun
+    except Exception as error:  # most often of the user's function; raised again in the calling process
+        return "raised", raised(error), 0.0
+
+
+def _opened(code: bytes, packed_by: tuple[str, ...]) -> BlackBox:
+    other = [f"{a} (here {b})" for a, b in zip(packed_by, versions(), strict=True) if a != b]
+    if other:
+        raise BadInput(f"a worker has other versions than the sender, and digits may depend on them: {', '.join(other)}.")
+    with jax.enable_x64(True):
+        box: BlackBox = loaded(code)
+    return box
+
+
+def workers_of(executor: Executor) -> int:
+    """How many pieces an executor computes at the same time; that of this machine's cores where it does not say."""
+    for name in ("workers", "_max_workers"):
+        if isinstance(number := getattr(executor, name, None), int) and number > 0:
+            return number
+    client = getattr(executor, "_client", None)  # Dask's
+    if client is not None and hasattr(client, "nthreads"):
+        return max(1, sum(client.nthreads().values()))
+    return os.cpu_count() or 1

@@ -1,0 +1,79 @@
+"""Where the likelihoods of a black box are evaluated: in this process, or wherever the caller has arranged it.
+
+Every sampler hands batches of points to `likelihoods`. What evaluates them is set around a run (`evaluated_by`), so that one run of any
+method can use many workers without knowing of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import numpy as np
+
+from zhat.model.model import Model, black_box_values
+
+Params = Mapping[str, np.ndarray]
+# Receives numbers of rows of a batch and the log likelihoods there, in any order of rows.
+Take = Callable[[Any, np.ndarray], None]
+
+
+class Evaluator(Protocol):
+    """A way to evaluate a batch."""
+
+    @property
+    def n_workers(self) -> int:
+        """How many points it evaluates at the same time."""
+        ...
+
+    def __call__(self, model: Model, params: Params, take: Take) -> None:
+        """Hand the log likelihoods of all rows to `take`, in parts."""
+        ...
+
+    def expect(self, model: Model, params: Params) -> None:
+        """Evaluate these points with workers that the next batch leaves idle: a later batch will probably contain them."""
+        ...
+
+
+def likelihoods(model: Model, params: Params) -> np.ndarray:
+    """Log likelihoods of a black box at a batch of points (leading axis n)."""
+    out = np.empty(len(next(iter(params.values()))))
+
+    def take(rows: Any, values: np.ndarray) -> None:
+        out[rows] = values
+
+    _evaluator.get()(model, params, take)
+    return out
+
+
+class InThisProcess:
+    """All rows in one call."""
+
+    n_workers = 1
+
+    def __call__(self, model: Model, params: Params, take: Take) -> None:
+        """See `Evaluator`."""
+        take(slice(None), black_box_values(model, params))
+
+    def expect(self, model: Model, params: Params) -> None:
+        """Nobody is idle."""
+
+
+_evaluator: ContextVar[Evaluator] = ContextVar("zhat_evaluator", default=InThisProcess())  # noqa: B039 - it has no state
+
+
+def evaluator() -> Evaluator:
+    """What evaluates black boxes now."""
+    return _evaluator.get()
+
+
+@contextmanager
+def evaluated_by(evaluator: Evaluator) -> Iterator[None]:
+    """Evaluate black boxes this way while this is open."""
+    token = _evaluator.set(evaluator)
+    try:
+        yield
+    finally:
+        _evaluator.reset(token)

@@ -1,0 +1,164 @@
+"""One run over many workers: the digits of a run without any, and every failure told apart."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+
+import zhat
+from zhat import zoo
+from zhat.errors import BadInput, BadType, WorkerLost
+from zhat.run.distribution import spread
+from zhat.run.distribution.pool import LocalPool
+from zhat.run.distribution.spread import Spread, evaluated, workers_of
+from zhat.sampling.backend.likelihoods import evaluated_by, likelihoods
+
+pytestmark = pytest.mark.xdist_group("pool")
+PRIOR = {"x": dist.Uniform(-5.0, 5.0).expand([2]).to_event(1)}
+
+
+def gaussian(p):
+    time.sleep(1e-4)
+    return float(-0.5 * np.sum((p["x"] - 0.3) ** 2) / 0.04)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with LocalPool(2, timeout=1.0) as made:
+        yield made
+
+
+def values(executor, function, x, batched=False):
+    model = zhat.Model.black_box(function, PRIOR, batched=batched, name="box")
+    with evaluated_by(Spread(executor, 4)):
+        return likelihoods(model, {"x": x})
+
+
+@pytest.mark.parametrize(
+    "method", [zhat.NestedSampling(n_live=60), pytest.param(zhat.SMC(n_particles=100), marks=pytest.mark.slow)]
+)
+def test_digits_do_not_depend_on_the_workers(method, monkeypatch):
+    model = zhat.Model.black_box(gaussian, PRIOR, name="box")
+    alone = zhat.evidence(model, method, seed=3, progress=False)
+    monkeypatch.setattr(spread, "WORTH_SENDING", 0.0)
+    for n in (2, 7):
+        with ThreadPoolExecutor(n) as executor:
+            spread_out = zhat.evidence(model, method, seed=3, progress=False, executor=executor)
+        assert spread_out.log_evidence == alone.log_evidence
+        assert spread_out.log_evidence_se == alone.log_evidence_se
+        assert spread_out.cost.n_likelihood == alone.cost.n_likelihood
+
+
+def test_values_come_back_in_order_though_calls_differ_in_time(pool):
+    x = np.arange(120.0).reshape(-1, 2)
+
+    def uneven(p):
+        time.sleep(0.01 * (p["x"][0] % 7 == 0))
+        return float(p["x"][0])
+
+    assert values(pool, uneven, x).tolist() == x[:, 0].tolist()
+
+
+def test_batches_are_cut_alike_whatever_the_workers(pool):
+    x = np.arange(100.0).reshape(-1, 2)
+    sizes = values(pool, lambda p: np.full(len(p["x"]), float(len(p["x"]))), x, batched=True)
+    assert sizes.tolist() == [16.0] * 48 + [2.0] * 2
+
+
+def test_a_worker_that_dies_is_replaced(pool):
+    def slow(p):
+        time.sleep(0.01)
+        return float(p["x"].sum())
+
+    x = np.arange(120.0).reshape(-1, 2)
+    values(pool, slow, x[:4])  # workers are up
+    killing = threading.Timer(0.1, lambda: os.kill(pool.process_ids[0], signal.SIGKILL))
+    killing.start()
+    assert values(pool, slow, x).tolist() == x.sum(axis=1).tolist()
+    killing.join()
+
+
+def test_a_point_that_kills_hangs_or_raises_is_named(pool, monkeypatch):
+    monkeypatch.setattr("zhat.run.distribution.pool.MAX_DEATHS", 1)  # a new worker costs seconds
+    monkeypatch.setattr("zhat.run.distribution.pool.MAX_TIMEOUTS", 1)
+    x = np.arange(20.0).reshape(-1, 2)
+
+    def deadly(p):
+        if p["x"][0] == 6.0:
+            os._exit(7)
+        return 0.0
+
+    def hanging(p):
+        if p["x"][0] == 6.0:
+            time.sleep(60.0)
+        return 0.0
+
+    def raising(p):
+        return 1.0 / float(p["x"][0] - 6.0)
+
+    with pytest.raises(WorkerLost, match=r"'box' was lost with its workers at x=\[6. 7.\].*exit code 7"):
+        values(pool, deadly, x)
+    with pytest.raises(WorkerLost, match=r"x=\[6. 7.\]: a worker gave no answer within its time limit, 1 times"):
+        values(pool, hanging, x)
+    with pytest.raises(ZeroDivisionError) as raised:
+        values(pool, raising, x)
+    assert any("x=[6. 7.]" in note for note in raised.value.__notes__)
+    assert values(pool, lambda p: float(p["x"][0]), x).tolist() == x[:, 0].tolist()  # and the pool goes on
+
+
+def test_the_model_travels_once():
+    large = np.zeros(100_000)
+    sent = []
+
+    class Counting(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            sent.append(args[1] is not None)
+            return super().submit(fn, *args, **kwargs)
+
+    with Counting(1) as executor:
+        values(executor, lambda p: float(p["x"][0] + large[0]), np.zeros((300, 2)))
+    assert sum(sent) <= 8 < len(sent)  # as many as were under way before the first answer
+
+
+def test_a_broken_executor_is_named():
+    class Broken(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            future = super().submit(int)
+            future.result()
+            future = type(future)()
+            future.set_exception(BrokenProcessPool("a child process terminated"))
+            return future
+
+    with Broken(1) as executor, pytest.raises(WorkerLost, match=r"broken.*give workers="):
+        values(executor, gaussian, np.zeros((3, 2)))
+
+
+def test_other_versions_are_refused():
+    kind, error, _ = evaluated("0" * 64, b"", {"x": np.zeros((1, 2))}, tuple(f"{v}9" for v in spread.versions()))
+    assert kind == "raised" and b"other versions" in error
+
+
+def test_numbers_of_workers():
+    with ThreadPoolExecutor(3) as executor:
+        assert workers_of(executor) == 3
+    assert workers_of(LocalPool(5)) == 5
+
+
+def test_workers_that_would_do_nothing_say_so():
+    with pytest.warns(UserWarning, match="workers=2 do nothing here"):
+        zhat.evidence(zoo.example("E1").model, "laplace", seed=1, workers=2, progress=False)
+
+
+def test_time_limits_are_checked():
+    with pytest.raises(BadInput, match="above zero"):
+        LocalPool(2, timeout=0.0)
+    with pytest.raises(BadType, match="seconds that one likelihood may take"):
+        LocalPool(2, timeout="long")

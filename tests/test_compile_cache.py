@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -35,3 +36,13 @@ def test_a_folder_that_cannot_be_made_is_no_error(monkeypatch, tmp_path):
     config = SimpleNamespace(update=lambda *a: pytest.fail("no setting is changed"), jax_compilation_cache_dir=None)
     monkeypatch.setattr(compile_cache, "jax", SimpleNamespace(config=config))
     compile_cache.switch_on()
+
+
+def test_programs_used_longest_ago_are_deleted_beyond_the_limit(tmp_path):
+    for age, name in enumerate(["new-cache", "used-cache", "old-cache", "older-cache"]):
+        (tmp_path / name).write_bytes(bytes(100))
+        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
+    (tmp_path / "thesis.tex").write_bytes(bytes(1000))
+    compile_cache.trim(tmp_path, limit=250)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new-cache", "thesis.tex", "used-cache"]
+    compile_cache.trim(tmp_path / "is not there", limit=250)

@@ -2,18 +2,25 @@
 
 Compiling is what a user feels first. Compiled programs are kept in the user's cache folder, also the quick ones (JAX
 itself keeps only those above a second). ``ZHAT_COMPILE_CACHE=off`` turns it off, another value is the folder to use;
-a cache that the user has configured for JAX is left alone.
+a cache that the user has configured for JAX is left alone. When a process ends, the programs used longest ago are deleted beyond a
+gibibyte.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import jax
 
 VARIABLE = "ZHAT_COMPILE_CACHE"
+# Bytes of a cache: a small model leaves some 200 kilobytes.
+LIMIT = 1 << 30
+# How JAX names a program's file.
+PROGRAM = "-cache"
 
 
 def cache_folder() -> Path | None:
@@ -40,3 +47,23 @@ def switch_on() -> None:
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    atexit.register(trim, folder)
+
+
+def trim(folder: Path, limit: int = LIMIT) -> None:
+    """Delete the compiled programs that were used longest ago until the folder holds no more than `limit` bytes of them.
+
+    Only files with names that JAX gives its programs are counted or deleted: the folder may be one that the user has chosen.
+    """
+    try:
+        programs = [e for e in os.scandir(folder) if e.name.endswith(PROGRAM) and e.is_file(follow_symlinks=False)]
+        files = [(entry.stat(), entry.path) for entry in programs]
+    except OSError:
+        return
+    total = sum(status.st_size for status, _ in files)
+    for status, path in sorted(files, key=lambda file: max(file[0].st_atime, file[0].st_mtime)):
+        if total <= limit:
+            return
+        total -= status.st_size
+        with suppress(OSError):  # another process may have deleted it
+            os.unlink(path)

@@ -20,8 +20,8 @@ from zhat.sampling.state import State
 
 # Moves of a run after which its sweeps are one compiled program. Compiling takes about a second; a move on the host takes 0.3 to 1.5
 # milliseconds more than a compiled one (2,000 points, or the batches of nested sampling and of local moves), and a run may have three
-# or four kinds of moves: together they lose less than half a second before they are compiled.
-MOVES_ON_HOST = 100
+# or four kinds of moves: together they lose less than a second before they are compiled, and most runs end before.
+MOVES_ON_HOST = 200
 
 
 class Rate(NamedTuple):

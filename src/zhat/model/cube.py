@@ -9,6 +9,9 @@ point:
     log q = sum over these parameters of  log prior(u) - log |dc/du|.
 
 A space that is no program of NumPyro statements has such coordinates throughout.
+
+`draw_at` is the one-way map that needs no density: quantiles where there are any, random draws elsewhere. Points that fill the cube evenly
+then fill the prior evenly.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpyro.distributions as dist
 from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 
@@ -139,6 +143,32 @@ def _logit(c: Any) -> Any:
 def _log_q(fn: Any, transform: Any, z: Any, value: Any) -> Any:
     """Log prior density of a site's coordinates."""
     return jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value))
+
+
+def draw_at(space: Space, c: Any, key: Any, data: Any, hyper: Any) -> Any:
+    """A draw from the prior, as a flat vector: quantiles at a point c of the cube where a parameter has them, else drawn by the key."""
+    if not isinstance(space, ProgramSpace):
+        return space.sample_prior(key, data, hyper)
+    cube = space.split(c)
+
+    def substitute(msg: dict[str, Any]) -> Any:
+        name, fn = msg["name"], msg["fn"]
+        if msg["type"] != "sample" or name not in space.names:
+            return None
+        if isinstance(base_of(fn), dist.Gamma):
+            return _near_gamma_quantile(cube[name], base_of(fn))
+        return base_of(fn).icdf(cube[name]) if _has_quantiles(fn, jnp.zeros(fn.shape())) else None
+
+    trace = sites_of(handlers.substitute(handlers.seed(space.program, key), substitute_fn=substitute), data, hyper)
+    return space.unconstrain({name: trace[name]["value"] for name in space.names}, data, hyper)
+
+
+def _near_gamma_quantile(c: Any, fn: Any) -> Any:
+    """The quantile of a gamma to a few per cent, at a fiftieth of the price of a draw: by Wilson & Hilferty (1931), near zero by x^a."""
+    a = fn.concentration
+    middle = a * jnp.maximum(1.0 - 1.0 / (9.0 * a) + jax.scipy.special.ndtri(c) / (3.0 * jnp.sqrt(a)), 0.0) ** 3
+    near_zero = jnp.exp((jnp.log(c) + jax.scipy.special.gammaln(a + 1.0)) / a)
+    return jnp.maximum(middle, near_zero) / fn.rate
 
 
 def _log_slope(unit: Any, width: Any) -> Any:

@@ -145,8 +145,12 @@ def _prior_block(backend: JaxBackend, words: Any) -> Any:
 
 def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
     """n draws from the prior with their log likelihoods; `NoSupport` if all of these are zero, an error if all are NaN."""
-    position = prior_positions(model, n, key)
-    n_nan = loop.n_nan
+    return draws_from_prior(model, prior_positions(model, n, key), loop)
+
+
+def draws_from_prior(model: Model, position: Array, loop: Loop) -> Draws:
+    """Positions that were drawn from the prior with their log likelihoods; errors as in `prior_draws`."""
+    n, n_nan = len(position), loop.n_nan
     log_prior, log_likelihood = log_densities(model, position, loop)
     if not np.isfinite(log_prior).any():
         raise BadInput(

@@ -84,7 +84,7 @@ class Mode:
         """
         gap = position - self.position
         with np.errstate(over="ignore", invalid="ignore"):
-            squared = np.einsum("ki,ij,kj->k", gap, self.precision, gap, optimize=True)
+            squared = np.einsum("ki,ki->k", gap @ self.precision, gap)
         return np.asarray(np.sqrt(np.where(np.isfinite(squared), np.maximum(squared, 0.0), np.inf)))
 
     def distance(self, other: Mode) -> float:
@@ -189,10 +189,13 @@ def starts_of(draws: Draws, n: int, key: Key) -> NDArray[np.int64]:
     """Which draws to start from: half are those of highest density, half random ones of positive likelihood."""
     density = draws.log_likelihood + draws.log_prior
     alive = np.flatnonzero(np.isfinite(density) & np.isfinite(draws.position).all(axis=1))
-    best = alive[np.argsort(-density[alive])][: (n + 1) // 2]
+    n_best = min((n + 1) // 2, len(alive))
+    highest = np.argpartition(-density[alive], n_best - 1)[:n_best] if n_best else np.arange(0)
+    best = alive[highest[np.argsort(-density[alive[highest]], kind="stable")]]
     is_best = np.zeros(len(density), dtype=bool)
     is_best[best] = True
-    others = key.generator().permutation(alive[~is_best[alive]])[: n - len(best)]
+    rest = alive[~is_best[alive]]
+    others = key.generator().choice(rest, min(n - n_best, len(rest)), replace=False, shuffle=False)
     return np.concatenate([best, others])
 
 

@@ -1,4 +1,4 @@
-"""A survey of the modes: thousands of starts from the prior, and a search only from those that no known mode explains.
+"""A survey of the modes: thousands of starts, spread over the prior, and a search only from those that no known mode explains.
 
 A mode with a narrow basin is found only if a start lies in the basin, so a basin that holds less than 3/n of the prior is missed by n
 starts with a probability above 5 %. A search from each of thousands of starts would cost more than the estimate. But most starts need no
@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws
-from zhat.sampling.backend.evaluation import log_densities, prior_draws
+from zhat.sampling.backend.evaluation import draws_from_prior, log_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import SAME, Mode, Modes, Search, find_modes, starts_of
+from zhat.sampling.importance.starts import spread_positions
 from zhat.seeding import Key
 
 # Points of the line from a start (0) to a mode (1), denser near the start, where the valley of a narrow basin lies. Three recognise 42 % of
@@ -126,8 +127,11 @@ def survey_modes(
     catalogue.learn(known)
     n_starts, n_left = 0, 0
     while True:
-        n, here = max(n_starts, starts.n_starts), key.child("starts", n_starts)
-        draws = prior_draws(model, n, here, loop) if source is None else source(n, here)
+        n = max(n_starts, starts.n_starts)
+        if source is None:
+            draws = draws_from_prior(model, spread_positions(model, n, key.child("starts"), after=n_starts), loop)
+        else:
+            draws = source(n, key.child("starts", n_starts))
         n_starts += draws.n_drawn
         n_left += catalogue.search(draws, key.child("searches", n_starts))
         if not catalogue.met_once or n_starts >= starts.n_at_most or catalogue.is_full:
@@ -207,8 +211,8 @@ class _Catalogue:
         """The starts at which the density exceeds the normal approximations of all known modes the most."""
         expected = np.max([mode.log_density - 0.5 * mode.distances(draws.position) ** 2 for mode in self.modes], axis=0)
         excess = draws.log_prior + draws.log_likelihood - expected
-        best = np.argsort(-excess, kind="stable")[: self._starts.n_first]
-        return best[excess[best] > ABOVE]
+        above = np.flatnonzero(excess > ABOVE)
+        return above[np.argsort(-excess[above], kind="stable")[: self._starts.n_first]]
 
     def learn(self, found: tuple[Mode, ...]) -> list[int]:
         """Add modes that are new; which they are. A known mode that is found again was met so many times more."""
@@ -237,22 +241,31 @@ class _Catalogue:
 
     def _rises(self, position: Array, density: Array, mode: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the density rises all the way along the line from each point to its mode."""
-        end = np.stack([m.position for m in self.modes])[mode]
+        way = np.stack([m.position for m in self.modes])[mode] - position
         top = np.array([m.log_density for m in self.modes])[mode]
-        line = position[:, None] + LINE[None, :, None] * (end - position)[:, None]
-        log_prior, log_likelihood = log_densities(self._model, line.reshape(-1, position.shape[1]), self._loop)
-        values = np.concatenate([density[:, None], (log_prior + log_likelihood).reshape(len(position), -1), top[:, None]], axis=1)
-        with np.errstate(invalid="ignore"):
-            finite = np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=1)
-            return np.asarray((np.diff(values, axis=1) >= -(ROUNDING * finite + FALL)[:, None]).all(axis=1))
+        before, rising = density, np.arange(len(position))
+        for share in LINE:
+            log_prior, log_likelihood = log_densities(self._model, position[rising] + share * way[rising], self._loop)
+            value = log_prior + log_likelihood
+            rises = _no_fall(before, value)
+            before, rising = value[rises], rising[rises]
+        rising = rising[_no_fall(before, top[rising])]
+        return np.asarray(np.isin(np.arange(len(position)), rising, assume_unique=True))
+
+
+def _no_fall(before: Array, after: Array) -> NDArray[np.bool_]:
+    """Whether densities do not fall by more than rounding."""
+    with np.errstate(invalid="ignore"):
+        size = np.maximum(np.abs(before), np.where(np.isfinite(after), np.abs(after), 0.0))
+        return np.asarray(after - before >= -(ROUNDING * np.where(np.isfinite(size), size, 0.0) + FALL))
 
 
 def _candidates(position: Array, modes: list[Mode]) -> NDArray[np.int64]:
     """For every point the modes it is compared with: the one whose normal approximation is highest, and the nearest other one."""
+    if len(modes) == 1:
+        return np.zeros((len(position), 1), dtype=np.int64)
     expected = np.stack([mode.log_density - 0.5 * mode.distances(position) ** 2 for mode in modes], axis=1)
     first = expected.argmax(axis=1)
-    if len(modes) == 1:
-        return first[:, None]
     unit = np.maximum(position.std(axis=0), 1e-300)
     centres = np.stack([mode.position for mode in modes]) / unit
     scaled = position / unit

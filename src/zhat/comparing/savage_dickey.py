@@ -169,6 +169,11 @@ def _prior_at(model: Model, position: Array, columns: Columns, point: Array, nam
 
 
 def _columns(model: Model, name: str) -> Columns:
+    if model.core.shown is not None:
+        raise UnsupportedModel(
+            f"savage_dickey: the prior of {model.name!r} is a transform of the unit cube, and its density at the point is not known. "
+            "Write the restricted model and use zhat.compare."
+        )
     if name not in model.space.names:
         raise BadInput(f"savage_dickey: {model.name!r} has no parameter {name!r}; it has {', '.join(model.space.names)}.")
     starts = np.cumsum([0, *(site.size for site in model.space.sites)])

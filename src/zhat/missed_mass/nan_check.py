@@ -27,7 +27,7 @@ from zhat.missed_mass.effort import EFFORT
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
-from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.backend import shown_parameters
 from zhat.sampling.backend.evaluation import unscreened_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.seeding import Key
@@ -65,7 +65,7 @@ def nan_near(model: Model, draws: Draws | None, found: NanFound, key: Key, loop:
     if position is None:
         return found
     bad = np.isnan(unscreened_densities(model, position, loop)[1])
-    example = describe_point(constrain_batch(model, position[bad][:1])[0], 0) if bad.any() else ""
+    example = describe_point(shown_parameters(model, position[bad][:1]), 0) if bad.any() else ""
     return replace(found, n_near=len(position), near_share=float(bad.mean()), example=example)
 
 

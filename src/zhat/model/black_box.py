@@ -12,6 +12,7 @@ from zhat.errors import BadType
 from zhat.model.values import batch_of_values, describe_point, single_value
 
 if TYPE_CHECKING:
+    from zhat.model.core import Shown
     from zhat.model.model import Model
 
 
@@ -24,14 +25,15 @@ class BlackBox:
     data: Any
     hyper: Any
     name: str
+    shown: Shown | None = None
 
     @staticmethod
     def of(model: Model) -> BlackBox:
         """That of a model."""
-        return BlackBox(model.core.log_likelihood, model.core.batched, model.data, model.hyper, model.name)
+        return BlackBox(model.core.log_likelihood, model.core.batched, model.data, model.hyper, model.name, model.core.shown)
 
     def values(self, params: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Log likelihoods at a batch of points (leading axis n), each checked to be a real number.
+        """Log likelihoods at a batch of points of the space (leading axis n), each checked to be a real number.
 
         The function receives copies, so that it cannot change the caller's points. Its exceptions are raised unchanged, with a
         note of the point.
@@ -39,6 +41,8 @@ class BlackBox:
         n = len(next(iter(params.values())))
         if n == 0:
             return np.empty(0)
+        if self.shown is not None:
+            params = self.shown.outward(dict(params))
         if self.batched:
             batch = {k: np.array(v) for k, v in params.items()}
             try:

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from zhat.errors import UnsupportedModel
 from zhat.model.space import Params, Space
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The user's parameters, where the space has others: behind a prior transform the space has standard normal coordinates.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The user's parameters.
+    outward : callable
+        From a batch of points of the space (NumPy arrays by name, leading axis n) to the same points in the user's parameters; where
+        `traced`, from one point, by JAX.
+    inward : callable, optional
+        The inverse, for a batch of arrays, where it is known.
+    """
+
+    names: tuple[str, ...]
+    outward: Callable[[Params], Params]
+    inward: Callable[[Params], Params] | None = None
+    traced: bool = False
 
 
 class Core:
@@ -26,6 +50,7 @@ class Core:
         batched: bool,
         pack: Callable[[Any], Any] | None = None,
         made_from: tuple[Any, ...] = (),
+        shown: Shown | None = None,
     ) -> None:
         self.log_likelihood = log_likelihood
         self.space = space
@@ -33,15 +58,40 @@ class Core:
         self.batched = batched
         self.pack = pack  # turns what `with_data` receives into the data, where an adapter packs them
         self.made_from = made_from  # what the caller gave: two models made from the same objects are the same (`identity`)
+        self.shown = shown  # the user's parameters, where they are not those of the space
         self.largest_array = 0  # entries of the largest array in one evaluation, where it was traced
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
     def for_space(self, space: Space) -> Core:
         """The same functions over another space (more groups, other shapes); nothing compiled is shared."""
-        core = Core(self.log_likelihood, space, self.black_box, self.batched, self.pack, self.made_from)
+        core = Core(self.log_likelihood, space, self.black_box, self.batched, self.pack, self.made_from, self.shown)
         core.largest_array = self.largest_array
         return core
+
+    def outward(self, params: Params) -> Params:
+        """A batch of points of the space in the user's parameters."""
+        if self.shown is None:
+            return params
+        if not self.shown.traced:
+            return self.shown.outward(params)
+        one = self.shown.outward
+        n = len(next(iter(params.values())))
+        rows = np.minimum(np.arange(1 << max(int(n - 1).bit_length(), 3)), n - 1)  # few shapes, few programs
+        with jax.enable_x64(True):
+            many = self.compiled("outward", lambda: jax.vmap(one))({name: np.asarray(x)[rows] for name, x in params.items()})
+        return {name: np.array(values)[:n] for name, values in many.items()}
+
+    def inward(self, params: Params) -> Params:
+        """A batch of points in the user's parameters as points of the space; refused where a prior transform has no inverse."""
+        if self.shown is None:
+            return params
+        if self.shown.inward is None:
+            raise UnsupportedModel(
+                "the prior of this model is a transform of the unit cube, and parameter values cannot be taken back there: give "
+                "from_prior_transform(..., inverse=...), the function from parameters to the cube."
+            )
+        return self.shown.inward(params)
 
     def compiled(self, purpose: Any, build: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
         """The jitted function of this purpose, built on first use; its traces are counted."""

@@ -19,16 +19,16 @@ from __future__ import annotations
 
 import copy
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from zhat.errors import BadInput, BadType
+from zhat.errors import BadInput, BadType, UnsupportedModel
 from zhat.model.black_box import black_box_values
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays, shapes
@@ -44,6 +44,14 @@ if TYPE_CHECKING:
 
 # The name of a model that was given none.
 UNNAMED = "model"
+
+
+class About(TypedDict, total=False):
+    """What every way to build a model takes; see `Model`."""
+
+    name: str
+    zero_where_nan: bool
+    data_id: str | None
 
 
 class Offer(enum.Enum):
@@ -247,6 +255,43 @@ class Model:
             check_traceable(model)
         return model
 
+    @staticmethod
+    def from_prior_transform(
+        log_likelihood: Callable[..., Any],
+        prior_transform: Callable[[Any], Any],
+        n_dim: int,
+        names: Sequence[str] | None = None,
+        *,
+        batched: bool = False,
+        inverse: Callable[[Any], Any] | None = None,
+        traced: bool | None = None,
+        data: Any = None,
+        **about: Unpack[About],
+    ) -> Model:
+        """A likelihood and a prior transform, as dynesty, UltraNest and nautilus take them.
+
+        Parameters
+        ----------
+        log_likelihood : callable
+            ``log_likelihood(theta)``, or ``log_likelihood(theta, data)`` when `data` is given; theta is what `prior_transform`
+            returns: a vector, or a dictionary of numbers.
+        prior_transform : callable
+            From a point u of the unit cube, n_dim numbers, to the parameters. If u is uniform, the result is a draw from the prior. It
+            may return further, derived parameters, or change its argument in place.
+        names : sequence of str, optional
+            A name for each parameter; without names they are one vector, theta. A dictionary has its own names.
+        batched : bool
+            Both functions take n points at once: u of shape (n, n_dim), theta of shape (n, parameters) or a dictionary of arrays.
+        inverse : callable, optional
+            From the parameters to the cube, where it is known; with it, posterior draws of another program can be given.
+        traced : bool, optional
+            Whether JAX traces both functions, which gives gradients and compiled code. By default it does where it can: functions of
+            NumPy are called from Python. `model.is_black_box` says which.
+        """
+        from zhat.adapters.prior_transform import model
+
+        return model(log_likelihood, prior_transform, n_dim, names, batched, inverse, traced, data, about)
+
     # -- the same model, other numbers -----------------------------------------------------------------------
 
     def with_data(self, data: Any, name: str | None = None, data_id: str | None = None) -> Model:
@@ -326,6 +371,13 @@ class Model:
 
     def evaluate(self, **params: Any) -> tuple[float, float]:
         """Log prior density (of the parameters themselves) and log likelihood at one point; of a joint density zero and itself."""
+
+        """Log prior density (of the parameters themselves) and log likelihood at one point."""
+        if self.core.shown is not None:
+            raise UnsupportedModel(
+                f"evaluate: the prior of {self.name!r} is a transform of the unit cube and its density is not known; call the log "
+                "likelihood itself."
+            )
         missing, extra = set(self.space.names) - set(params), set(params) - set(self.space.names)
         if missing or extra:
             raise BadInput(f"parameters of {self.name!r} are {list(self.space.names)}; got {sorted(params)}.")
@@ -359,7 +411,8 @@ def _check_two_functions(log_likelihood: Any, prior: Any) -> None:
             "the prior is missing. The evidence is the mean of the likelihood over the prior, so the prior must be known apart, and "
             "normalised: zhat.Model(log_likelihood, {'mu': numpyro.distributions.Normal(0.0, 10.0)}), or "
             "zhat.Model.from_log_prior(log_likelihood, log_prior, bounds=..., prior_sampler=...) for functions as emcee takes them. "
-            "Of one function log_prob, the sum of both, the evidence can be had from posterior draws: see docs/howto/draws_you_have.md."
+            "Of one function log_prob, the sum of both, the evidence needs posterior draws: "
+            "zhat.evidence(zhat.Model.from_log_density(log_prob, n_parameters), draws=...)."
         )
 
 

@@ -178,7 +178,7 @@ def _deterministic(model: Model, draws: Draws) -> Finding:
         return Finding("determinism", Verdict.FINE, "three points evaluated twice gave the same values.")
     i = int(np.argmax(first != second))
     sentence = (
-        f"the log likelihood at {describe_point(params, i)} was {first[i]:.6g} and then {second[i]:.6g}: it is noisy. Fix "
+        f"the log likelihood at {describe_point(model.core.outward(params), i)} was {first[i]:.6g} and then {second[i]:.6g}: it is noisy. Fix "
         "the seed of its random numbers; the evidence of a noisy likelihood is biased."
     )
     return Finding("determinism", Verdict.DOUBTFUL, sentence)

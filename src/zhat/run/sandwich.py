@@ -42,7 +42,7 @@ from zhat.numerics.weights import Weights
 from zhat.results.estimate import Diagnostic, Status, promised_se
 from zhat.results.records import Array, Draws
 from zhat.run.whose_model import not_a_model
-from zhat.sampling.backend.backend import constrain_batch
+from zhat.sampling.backend.backend import shown_parameters
 from zhat.sampling.backend.evaluation import log_densities, prior_draws, prior_positions
 from zhat.sampling.backend.loop import Budget, Loop
 from zhat.sampling.importance.from_draws import positions_of
@@ -245,7 +245,7 @@ def _check(model: Any, method: Any, simulate: Any, exact_draws: Any) -> None:
 def _simulated(model: Model, simulate: Callable[..., Any], key: Key) -> tuple[Model, Array]:
     """The model with data simulated from a prior draw, and that draw."""
     truth = prior_positions(model, 1, key.child("truth"))
-    params, _ = constrain_batch(model, truth)
+    params = shown_parameters(model, truth)
     data = simulate({name: value[0] for name, value in params.items()}, key.child("data").generator())
     return model.with_data(data), truth
 

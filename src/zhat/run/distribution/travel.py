@@ -112,7 +112,7 @@ def versions() -> tuple[str, ...]:
 def _taken_apart(functions: tuple[Any, ...]) -> tuple[Any, ...]:
     """Without compiled functions, which cannot be serialised."""
     core, *rest = functions
-    return (core.log_likelihood, core.space, core.black_box, core.batched, core.pack), *rest
+    return (core.log_likelihood, core.space, core.black_box, core.batched, core.pack, (), core.shown), *rest
 
 
 def packed(value: Any, name: str) -> bytes:

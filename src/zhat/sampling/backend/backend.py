@@ -147,6 +147,11 @@ def _constrained(backend: JaxBackend, points: Any) -> Any:
     return jax.vmap(lambda u: backend.core.space.constrain(u, backend.data, backend.hyper))(points)
 
 
+def shown_parameters(model: Model, position: Any) -> dict[str, np.ndarray]:
+    """The user's parameters at a batch of unconstrained points, for results and messages."""
+    return model.core.outward(constrain_batch(model, position)[0])
+
+
 def log_prior_at(model: Model, position: Any) -> np.ndarray:
     """Log prior densities at a batch of unconstrained points, -inf where there is none."""
     log_prior = constrain_batch(model, position)[1]

@@ -20,7 +20,7 @@ from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport, UnsupportedMod
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
-from zhat.sampling.backend.backend import NumpyBackend, constrain_batch
+from zhat.sampling.backend.backend import NumpyBackend, constrain_batch, shown_parameters
 from zhat.sampling.backend.batches import densities_at
 from zhat.sampling.backend.compiled import JaxBackend, block_size, compiled
 from zhat.sampling.backend.loop import Loop
@@ -120,9 +120,8 @@ def reevaluate(model: Model, n_bad: Any, positions: Any, loop: Loop) -> None:
 
 def _raise_infinite(model: Model, position: Array) -> None:
     """Raise for a log likelihood of +inf, with the point in the user's own parameters."""
-    params, _ = constrain_batch(model, position[None])
     raise NonFiniteLikelihood(
-        f"the log likelihood of {model.name!r} is +inf at {describe_point(params, 0)}: the likelihood is unbounded there and the "
+        f"the log likelihood of {model.name!r} is +inf at {describe_point(shown_parameters(model, position[None]), 0)}: the likelihood is unbounded there and the "
         "evidence may not exist. Bound the parameters away from that point."
     )
 
@@ -162,7 +161,7 @@ def draws_from_prior(model: Model, position: Array, loop: Loop) -> Draws:
         if n_nan == n_inside:
             raise NonFiniteLikelihood(
                 f"the log likelihood of {model.name!r} is NaN at all of {n_inside:,} draws from the prior, for example at "
-                f"{describe_point(constrain_batch(model, position[np.isfinite(log_prior)][:1])[0], 0)}. Check it there with "
+                f"{describe_point(shown_parameters(model, position[np.isfinite(log_prior)][:1]), 0)}. Check it there with "
                 "model.evaluate(...); return -inf where the likelihood is zero."
             )
         raise NoSupport(
@@ -198,8 +197,8 @@ def _there_and_back(backend: JaxBackend, points: Any) -> Any:
 
 
 def unconstrained(model: Model, params: dict[str, Any]) -> Array:
-    """The unconstrained vectors of n points given as named parameters (leading axis n)."""
-    return np.asarray(compiled(model, "unconstrain", _unconstrained, params), dtype=np.float64)
+    """The unconstrained vectors of n points given in the user's parameters (leading axis n)."""
+    return np.asarray(compiled(model, "unconstrain", _unconstrained, model.core.inward(params)), dtype=np.float64)
 
 
 def _unconstrained(backend: JaxBackend, params: Any) -> Any:
@@ -207,6 +206,5 @@ def _unconstrained(backend: JaxBackend, params: Any) -> Any:
 
 
 def with_parameters(model: Model, draws: Draws) -> Draws:
-    """The same draws with their named, constrained parameters filled in."""
-    params, _ = constrain_batch(model, draws.position)
-    return replace(draws, parameters=params)
+    """The same draws with the user's parameters filled in."""
+    return replace(draws, parameters=shown_parameters(model, draws.position))

@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from zhat.errors import UnsupportedModel
 from zhat.model.model import Model
 from zhat.sampling.backend.compiled import compiled_on
 from zhat.sampling.between_models.model_sets import BoundModels
@@ -41,6 +42,12 @@ class Map:
 
 def along(start: Model, end: Model, function: Callable[..., Any], given: Any) -> Callable[[Any, Any], tuple[Any, Any]]:
     """The user's function between unconstrained vectors; `given` holds data and hyperparameters of both models."""
+    for model in (start, end):
+        if model.core.shown is not None:
+            raise UnsupportedModel(
+                f"a map between models takes their parameters, and those of {model.name!r} are behind a prior transform: give it a "
+                "dictionary of distributions, zhat.Model(log_likelihood, prior)."
+            )
     (data, hyper), (data_end, hyper_end) = given
 
     def flat(u: Any, noise: Any) -> tuple[Any, Any]:

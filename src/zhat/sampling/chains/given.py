@@ -163,6 +163,7 @@ def _by_site(model: Model, brought: Brought) -> tuple[dict[str, Array], tuple[in
 def _check_support(model: Model, flat: dict[str, Array], position: Array) -> None:
     """Refuse draws that are outside of the support, or that the map to the unconstrained space and back does not return."""
     back, log_prior = constrain_batch(model, np.where(np.isfinite(position), position, 0.0))
+    back = model.core.outward(back)
     bad = ~np.isfinite(position).all(axis=1) | ~np.isfinite(np.asarray(log_prior))
     for name, values in flat.items():
         axes = tuple(range(1, values.ndim))

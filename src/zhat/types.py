@@ -9,7 +9,7 @@ from zhat.comparing.bayes_factor import LogBayesFactor
 from zhat.comparing.savage_dickey import SavageDickey
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY, Scale
 from zhat.comparing.sensitivity import Sensitivity
-from zhat.model.model import Offer
+from zhat.model.model import About, Offer
 from zhat.model.space import Space
 from zhat.results.estimate import Cost, Estimate, Kind, Reason, Repeat
 from zhat.results.records import Draws, NestedRun, OrdinateRun, PathRun
@@ -24,6 +24,7 @@ from zhat.zoo import Example
 __all__ = [
     "JEFFREYS",
     "KASS_RAFTERY",
+    "About",
     "Agreement",
     "Average",
     "Cost",

@@ -19,7 +19,20 @@ import zhat
 from zhat.methods import registry
 
 SOURCE = Path(zhat.__file__).parent
-MODULES = ("kernels", "schedules", "proposals", "settings", "latent", "types", "errors", "methods", "plots", "zoo")
+MODULES = (
+    "kernels",
+    "schedules",
+    "proposals",
+    "settings",
+    "latent",
+    "families",
+    "priors",
+    "types",
+    "errors",
+    "methods",
+    "plots",
+    "zoo",
+)
 # A class, and the public paths that lead to it.
 PUBLIC: dict[Any, list[str]] = {}
 for _module in ("", *MODULES):

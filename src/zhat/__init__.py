@@ -9,7 +9,8 @@ Methods, models and results are names of this module. Settings of methods are in
 """
 
 from zhat import compile_cache as _compile_cache
-from zhat import errors, kernels, latent, methods, plots, proposals, schedules, settings, types, zoo
+from zhat import errors, families, kernels, latent, methods, plots, priors, proposals, schedules, settings, types, zoo
+from zhat.adapters.formula.door import formula
 from zhat.comparing.averaging import average, predict
 from zhat.comparing.compare import compare
 from zhat.comparing.comparison import Comparison
@@ -20,6 +21,7 @@ from zhat.methods.annealed import AIS
 from zhat.methods.bridge import Bridge
 from zhat.methods.chib import Chib
 from zhat.methods.chib_jeliazkov import ChibJeliazkov
+from zhat.methods.exact import Exact
 from zhat.methods.harmonic import HarmonicMean
 from zhat.methods.importance import Importance
 from zhat.methods.inla import INLA
@@ -60,6 +62,7 @@ __all__ = [
     "Conditional",
     "Crosscheck",
     "Evidence",
+    "Exact",
     "HarmonicMean",
     "Importance",
     "Laplace",
@@ -84,12 +87,15 @@ __all__ = [
     "errors",
     "evidence",
     "evidences",
+    "families",
+    "formula",
     "jump",
     "kernels",
     "latent",
     "methods",
     "plots",
     "predict",
+    "priors",
     "proposal_from_draws",
     "proposals",
     "read",

@@ -45,7 +45,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("zoo",),
     ("adapters",),
     ("report",),
-    ("plots", "kernels", "schedules", "proposals", "settings", "latent", "types"),  # thin public modules
+    ("plots", "kernels", "schedules", "proposals", "settings", "latent", "families", "priors", "types"),  # thin public modules
     ("studies",),
     ("cli",),
     ("__main__",),

@@ -18,7 +18,7 @@ WITHOUT = {
         studies/friel_wyse/settings sampling/tempering/ladder_settings
     """,
     "public names, each checked by tests/test_public_surface.py": """
-        kernels latent plots proposals schedules settings types
+        families kernels latent plots priors proposals schedules settings types
     """,
     "parsing that every command shares, tested with the commands: tests/cli/commands/test_estimate.py": """
         cli/finding
@@ -40,6 +40,13 @@ WITHOUT = {
     """,
     "the vocabulary of latent Gaussian models is tested by the models it builds: tests/model/fields/test_build.py": """
         model/fields/observations model/fields/terms
+    """,
+    "regressions as a whole, from formula to evidence: tests/adapters/formula/test_door.py": """
+        model/closed_form model/described model/regression/build model/regression/design model/regression/families
+        model/regression/priors model/regression/proper model/regression/reference
+    """,
+    "what formulas and tables are refused for: tests/adapters/formula/test_bad_input.py": """
+        adapters/formula/design adapters/formula/table
     """,
     "INLA as a whole: tests/methods/test_inla.py": """
         sampling/latent/correction sampling/latent/field sampling/latent/inner sampling/latent/outer

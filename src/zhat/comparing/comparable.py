@@ -43,6 +43,13 @@ def check_usable(name: str, e: Any) -> None:
 
 def different_data(first: str, second: str, one: str | None, other: str | None) -> BadInput:
     """The sentence for models of different data."""
+    (same, _, kind), (data, _, another) = (str(one).partition(", "), str(other).partition(", "))
+    if same == data:
+        return BadInput(
+            f"{first!r} and {second!r} have the same response, but their evidences are of different kinds: {kind or 'of the data as they are'}, "
+            f"and {another or 'of the data as they are'}. Their ratio is no Bayes factor: give both the same family and priors of one kind "
+            "(zhat.priors)."
+        )
     return BadInput(
         f"{first!r} and {second!r} have different data (fingerprints {one} and {other}): evidences can only be compared on the "
         'same data. If both have the same data in another form, give both models the same fingerprint: zhat.Model(..., data_id="...").'

@@ -32,7 +32,7 @@ from zhat.formatting import decimals, shown_error
 from zhat.methods._base import Method
 from zhat.model.model import Model
 from zhat.numerics.weights import Weights
-from zhat.results.estimate import Evidence, Level
+from zhat.results.estimate import Evidence, Kind, Level
 from zhat.results.records import Array, Draws
 from zhat.run.estimate import evidence
 from zhat.sampling.backend.evaluation import log_densities
@@ -145,7 +145,7 @@ def sensitivity(
         if run.status.level is Level.FAILED:
             raise BadInput(f"sensitivity(): the run at {hyperparameter} = {at:g} failed: {run.status.reasons[0].sentence}")
         best[at] = (math.nan if run.error is None else run.error, run.log_evidence, at)
-        if run.status.is_ok:
+        if run.status.is_ok and run.kind is not Kind.EXACT:  # an exact value costs less than reweighted draws
             draws = posterior_draws(run, f"{hyperparameter} = {at:g}")
             for value in grid:
                 if value in runs:

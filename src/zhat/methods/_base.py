@@ -104,6 +104,8 @@ class Method(ABC):
     evaluations : tuple of float
         About how many likelihoods and gradients a run takes: for each unit of the first size so many, and so many more for each
         dimension; measured on the exact models of the zoo (`run.price`).
+    evaluates : bool
+        Whether it evaluates the likelihood; if not, the checks of the model at prior draws are left out.
     reads_draws : bool
         Whether it uses posterior draws that the caller brings (`zhat.evidence(model, draws=...)`) instead of its own.
     needs_with_draws : frozenset of Offer or None
@@ -119,6 +121,7 @@ class Method(ABC):
     first_share: ClassVar[float] = 0.125
     sizes: ClassVar[tuple[Size, ...]] = ()
     evaluations: ClassVar[tuple[float, float]] = (1.0, 0.0)
+    evaluates: ClassVar[bool] = True
     reads_draws: ClassVar[bool] = False
     needs_with_draws: ClassVar[frozenset[Offer] | None] = None
 

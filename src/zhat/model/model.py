@@ -30,8 +30,10 @@ import numpy as np
 
 from zhat.errors import BadInput, BadType, UnsupportedModel
 from zhat.model.black_box import black_box_values
+from zhat.model.closed_form import ClosedForm
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays, shapes
+from zhat.model.described import Described
 from zhat.model.fields.declared import Latent, latent_of
 from zhat.model.flat_space import flat_space, joint_density
 from zhat.model.program import program_of, space_of
@@ -63,6 +65,7 @@ class Offer(enum.Enum):
     GRADIENT = "gradients"
     CONDITIONALS = "tempered full conditionals"
     LATENT_GAUSSIAN = "declared latent Gaussian parameters"
+    CLOSED_FORM = "its evidence in closed form"
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,10 @@ class Model:
         Fingerprint of the data; computed from `data` when not given. Only evidences with equal fingerprints are compared.
     latent : tuple of str, optional
         Parameters whose joint prior, given the others, is Gaussian; unlocks INLA. `zhat.latent` builds such models.
+    closed_form : ClosedForm, optional
+        The evidence as a formula or a quadrature that is exact to rounding, for `Exact`; `zhat.formula` builds such models.
+    described : Described, optional
+        The model, its priors and what to cite for them, in the words of reports.
     """
 
     log_likelihood: Callable[..., Any]
@@ -129,6 +136,8 @@ class Model:
     zero_where_nan: bool = False
     data_id: str | None = None
     latent: Latent | tuple[str, ...] | None = None
+    closed_form: ClosedForm | None = None
+    described: Described | None = None
     core: Core = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -367,6 +376,8 @@ class Model:
             offers.add(Offer.CONDITIONALS)
         if self.latent is not None and not self.is_black_box:
             offers.add(Offer.LATENT_GAUSSIAN)
+        if self.closed_form is not None:
+            offers.add(Offer.CLOSED_FORM)
         return frozenset(offers)
 
     def evaluate(self, **params: Any) -> tuple[float, float]:

@@ -108,9 +108,10 @@ TABLE: tuple[Code, ...] = (
     # -- latent Gaussian models
     Code(
         "quadrature",
-        "INLA",
-        "two lattices over the parameters beside the latents disagree, and a finer one has too many nodes",
+        "INLA, `Exact`",
+        "two lattices over the parameters that no formula integrates disagree, and a finer one has too many nodes",
         "another parametrisation, or `zhat.SMC()`",
+        (SUSPECT, FAILED),
     ),
     Code(
         "inner-modes",

@@ -125,6 +125,7 @@ class Kind(enum.Enum):
 
     SAMPLING = "sampling estimate"
     APPROXIMATION = "deterministic approximation"
+    EXACT = "closed form or quadrature"
     LOWER_BOUND = "lower bound"
     UPPER_BOUND = "upper bound"
 
@@ -147,7 +148,8 @@ class Estimate:
     degrees_of_freedom : float
         Of the t distribution behind the standard error; infinite for a normal one.
     approximation_error : float or None
-        For a deterministic approximation: how far it seems to be from the truth (its importance correction).
+        For a deterministic approximation: how far it seems to be from the truth (its importance correction). For a closed form or a
+        quadrature: its numerical error, beside a standard error of zero.
     """
 
     log_evidence: float
@@ -237,7 +239,9 @@ class Evidence:
 
     @property
     def error(self) -> float | None:
-        """The error to quote: the standard error, or for an approximation how far it seems to be off."""
+        """The error to quote: the standard error, or for an approximation how far it seems to be off; of an exact value, the numerical one."""
+        if self.kind is Kind.EXACT and self.status.is_ok:
+            return self.approximation_error
         return self.log_evidence_se if self.log_evidence_se is not None else self.approximation_error
 
     def __str__(self) -> str:
@@ -264,6 +268,9 @@ class Evidence:
             lines.append(f"  method: {self.why_this_method}")
         if self.no_se_because and self.no_se_because not in [reason.sentence for reason in self.status.reasons]:
             lines.append(f"  no standard error: {self.no_se_because}")
+        for word in ("model", "prior", "data"):
+            if told := self.diagnostics.get(f"{word}_in_words"):
+                lines.append(f"  {word}: {told}")
         if self.kind is Kind.LOWER_BOUND:
             lines.append(f"  lower bound: {self.diagnostics.get('bound', UNBIASED)}.")
         if self.diagnostics.get("mode_check") == "not made":
@@ -324,6 +331,8 @@ def _number_with_error(evidence: Evidence) -> str:
     value, off = evidence.log_evidence, evidence.approximation_error
     if math.isnan(value):
         return "= nan"
+    if evidence.kind is Kind.EXACT and evidence.status.is_ok and off is not None:
+        return f"= {value:.{decimals(off)}f} (exact; numerical error {off:.0e})"
     if evidence.log_evidence_se is None and off is not None:
         return f"≈ {value:.{decimals(off)}f} (off by about {shown_error(off)})"
     return f"= {with_error(value, evidence.log_evidence_se)}"

@@ -1,19 +1,21 @@
 """The default: several families of methods, the cheapest first, until two views agree.
 
-Importance sampling at the modes runs first. It brings a second view of its own, a small tempered population from the prior: where its
-weights are well behaved and the population's estimate agrees with it, that is the answer, at little more than the price of importance
-sampling alone. Otherwise further families run (`run.families`), each starting elsewhere, until two algorithms agree (`run.judging`). A
+A model that carries its evidence in closed form needs no sampling: `Exact` is the answer. Otherwise importance sampling at the modes
+runs first. It brings a second view of its own, a small tempered population from the prior: where its weights are well behaved and the
+population's estimate agrees with it, that is the answer, at little more than the price of importance sampling alone. Otherwise further families run (`run.families`), each starting elsewhere, until two algorithms agree (`run.judging`). A
 family that refuses its own answer does not stop the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from zhat.methods._base import Method
+from zhat.methods.exact import Exact
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
-from zhat.model.model import Model
+from zhat.model.model import Model, Offer
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
 from zhat.run.families import End, Family, first, following
@@ -38,6 +40,10 @@ def by_default(model: Model, run: Run, budget: Budget | None, precision: float |
 
     `run(method, number, budget)` is the plan of one run, from a number of its own, and `run(method, number, budget, n)` that of n.
     """
+    if Offer.CLOSED_FORM in model.offers:
+        exact: Evidence = yield from run(Exact(), 0, budget)
+        if exact.status.is_ok:
+            return replace(exact, why_this_method=f"the evidence has a closed form: {exact.diagnostics['closed_form']}")
     precision = target_of(model) if precision is None else precision
     members = [(yield from _member(first(model), run, budget, precision))]
     alone = members[0].evidence

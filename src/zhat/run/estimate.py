@@ -172,11 +172,11 @@ class Runner:
             degrees_of_freedom=combined.degrees_of_freedom,
             no_se_because=combined.no_se_because,
             approximation_error=combined.approximation_error,
-            diagnostics=combined.diagnostics,
+            diagnostics={**combined.diagnostics, **in_words(model)},
             record=combined.record,
             method=method.name,
             settings=settings_of(method),
-            cites=method.cites,
+            cites=tuple(dict.fromkeys((*method.cites, *(model.described.cites if model.described else ())))),
             model=model.name,
             data_id=model.data_id,
             n_dimensions=model.n_dimensions,
@@ -185,6 +185,15 @@ class Runner:
             versions=_versions(),
             repeats=tuple(Repeat(e.log_evidence, e.log_evidence_se, e.status) for e in runs.kept),
         )
+
+
+def in_words(model: Model) -> dict[str, str]:
+    """What a model says of itself, as diagnostics: its formula, its priors, what is odd about its data."""
+    told = model.described
+    if told is None:
+        return {}
+    words = {"model_in_words": told.model, "prior_in_words": told.prior, "data_in_words": told.warning}
+    return {name: text for name, text in words.items() if text}
 
 
 def plan(runner: Runner, method: Method | str | None, budget: Budget | None, precision: float | None = None) -> Plan[Evidence]:

@@ -97,7 +97,7 @@ def _one_run(model: Model, method: Method, bench: Workbench, key: Key, given: Gi
     loop = bench.loop
     n_nan, n_evaluated = loop.n_nan, loop.n_likelihood + loop.n_gradient
     status, prior_share = Status.ok(), None
-    if is_first and model.space.has_prior:
+    if is_first and method.evaluates and model.space.has_prior:
         _measure(bench)
         announce(price_of(model, method, loop.seconds_per_likelihood), loop)
         status = preflight(model, bench.prior(), loop)
@@ -189,6 +189,8 @@ def _combine(estimates: list[Estimate]) -> Estimate:
     if status.level is Level.FAILED or not np.isfinite(values).all():
         failed = next(e for e in estimates if not e.status.is_ok or not np.isfinite(e.log_evidence))
         return replace(failed, status=status, log_evidence_se=None)
+    if first.kind is Kind.EXACT:
+        return first
     if first.kind is Kind.APPROXIMATION:
         worst = max(e.approximation_error or 0.0 for e in estimates)
         return replace(first, log_evidence=float(np.mean(values)), approximation_error=worst, status=status)

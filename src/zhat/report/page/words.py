@@ -49,6 +49,9 @@ def _of_kind(result: Evidence) -> list[Sentence]:
         return [
             Sentence("This is an approximation. Its stated error is how far importance sampling moves it, not a standard error.")
         ]
+    if result.kind is Kind.EXACT:
+        how = result.diagnostics.get("closed_form", "a formula")
+        return [Sentence(f"Nothing is sampled: {how}. The numerical error is {result.approximation_error or 0.0:.0e} nats.")]
     if result.kind is Kind.LOWER_BOUND:
         return [Sentence("The estimate of Z is unbiased, so its logarithm is a lower bound on average.")]
     return []

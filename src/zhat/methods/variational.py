@@ -29,7 +29,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from zhat.errors import BadType
+from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
@@ -67,10 +67,11 @@ BOUND = (
 
 @dataclass(frozen=True)
 class Variational(Method):
-    """The Gaussian of `family` with the highest evidence lower bound, corrected by `n_draws` weighted draws."""
+    """The Gaussian of `family` with the highest evidence lower bound, to `tolerance` nats, corrected by `n_draws` weighted draws."""
 
     family: Family = field(default_factory=FullRank)
     n_draws: int = 20_000
+    tolerance: float = 5e-4
     coverage_check: bool = True
 
     name: ClassVar[str] = "variational"
@@ -84,6 +85,8 @@ class Variational(Method):
     def __post_init__(self) -> None:
         """Check the settings."""
         check_count("Variational", "n_draws", self.n_draws, 1000, "Pareto k and the standard error need enough draws")
+        if not 0.0 < self.tolerance < np.inf:
+            raise BadInput(f"Variational(tolerance={self.tolerance!r}): give nats of the bound, such as 5e-4.")
         if isinstance(self.family, type) or not hasattr(self.family, "factor"):
             raise BadType(f"Variational(family={self.family!r}): give zhat.settings.FullRank() or zhat.settings.MeanField().")
 
@@ -96,7 +99,7 @@ class Variational(Method):
     def _at(self, model: Model, loop: Loop, prior: Start, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer from these modes, and the finding of the check for missed mass, if it was made."""
         starts = from_modes(model, modes, key.child("starts"), loop) if modes else [prior]
-        guide = fit(model, self.family, starts, key.child("guide"), loop)
+        guide = fit(model, self.family, starts, self.tolerance, key.child("guide"), loop)
         if guide is None:
             return Estimate(-np.inf, None, Status.failed("no-guide", _NO_GUIDE)), None
         proposal, n_others = _proposal(guide, modes)
@@ -144,6 +147,7 @@ def _estimate(guide: Guide, weights: Weights, record: Draws, n_others: int) -> E
         "ess": float(weights.ess),
         "n_draws": weights.n_drawn,
         "n_noise": guide.n_points,
+        "last_rise": guide.last_rise,
         "n_modes_beside_guide": n_others,
         "converged": guide.converged,
     }

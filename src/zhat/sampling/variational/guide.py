@@ -10,7 +10,9 @@ matrix exactly: for a Gaussian posterior the optimum is then exact whatever the 
 At the optimum of fixed noise the objective is too large (it was fitted to that noise), so the bound is estimated on fresh sets of such
 noise, and its standard error from their scatter.
 With fewer points than dimensions a full covariance is unbounded; the number of points grows with the dimensions, and is doubled until
-the bound on fresh draws no longer rises by more than its error.
+the bound no longer rises by more than a tolerance. Both bounds are taken on the same fresh noise, so their difference is known far
+better than either. The loss by fitting to fixed noise is inverse to the number of points: after a doubling about as much is left as
+the doubling gained.
 """
 
 from __future__ import annotations
@@ -36,11 +38,17 @@ from zhat.seeding import Key
 # Points of noise at first: at least this many, and this many a dimension; and how often they are doubled.
 FEWEST_POINTS = 1024
 POINTS_A_DIMENSION = 20
-MOST_DOUBLINGS = 2
-# Fresh sets of noise for the bound itself, and points of each: its standard error is that of the sets.
-FRESH_SETS, FRESH_POINTS = 8, 4096
-# A rise of the bound by fewer of its standard errors than this, or by fewer nats, is none.
-RISE_ERRORS, RISE = 2.0, 5e-4
+MOST_DOUBLINGS = 4
+# Points a parameter of the guide before which doubling does not end, and this many points at most: the loss by fitting to fixed noise
+# is half the number of parameters over that of points, times the variance of the log ratio beyond quadratic terms (0.1 on E15n).
+POINTS_A_PARAMETER, ENOUGH_POINTS = 64, 8192
+# Fresh sets of noise for the bound itself, and points of each: its standard error is that of the sets. Unit covariance of a set biases
+# the bound by a term inverse to its points: +2e-4 on E2 with 4,096.
+FRESH_SETS, FRESH_POINTS = 8, 8192
+# Where that standard error is more than this many tolerances, the final guide gets up to so many times the sets.
+FINAL_ERROR, MOST_FINAL = 0.5, 4
+# A doubling whose bound is lower by more of its standard errors than this is not used.
+FALL_ERRORS = 2.0
 # L-BFGS: iterations, and the gain in nats of one below which it ends.
 ITERATIONS = 400
 GAIN = 1e-9
@@ -48,14 +56,31 @@ GAIN = 1e-9
 
 @dataclass(frozen=True)
 class Guide:
-    """A fitted Gaussian and its bound, from fresh noise."""
+    """A fitted Gaussian and its bound, from fresh noise.
+
+    Attributes
+    ----------
+    gaussian : Gaussian
+    factor : (d, d) array
+    elbo, elbo_se : float
+        The bound, and how well it is known.
+    log_ratio : (n,) array
+        Log prior x likelihood - log guide at the fresh draws.
+    n_points : int
+        Points of fixed noise.
+    last_rise : float
+        Nats that the last doubling of the points gained: about as much is left.
+    converged : bool
+        Whether the optimiser ended by itself and the last rise is below the tolerance.
+    """
 
     gaussian: Gaussian
     factor: Array
     elbo: float
     elbo_se: float
-    log_ratio: Array  # log prior x likelihood - log guide at the fresh draws
+    log_ratio: Array
     n_points: int
+    last_rise: float
     converged: bool
 
 
@@ -67,29 +92,78 @@ class Start:
     covariance: Array
 
 
-def fit(model: Model, family: Family, starts: list[Start], key: Key, loop: Loop) -> Guide | None:
-    """The guide with the highest bound over all starts; None where the bound is -inf at each."""
-    guides = [_from(model, family, start, key.child(i), loop) for i, start in enumerate(starts)]
+@dataclass(frozen=True)
+class _Fresh:
+    """A Gaussian by its map u = centre + factor z, and the log ratios at fresh sets of noise, one a row."""
+
+    centre: Array
+    factor: Array
+    log_ratio: Array
+
+    @property
+    def sets(self) -> Array:
+        return np.asarray(self.log_ratio.mean(axis=1))
+
+
+def fit(model: Model, family: Family, starts: list[Start], tolerance: float, key: Key, loop: Loop) -> Guide | None:
+    """The guide with the highest bound over all starts; None where the bound is -inf at each.
+
+    `tolerance`: nats of the bound by which the last doubling of the fixed noise may still rise.
+    """
+    guides = [_from(model, family, start, tolerance, key.child(i), loop) for i, start in enumerate(starts)]
     found = [guide for guide in guides if guide is not None]
     return max(found, key=lambda guide: guide.elbo) if found else None
 
 
-def _from(model: Model, family: Family, start: Start, key: Key, loop: Loop) -> Guide | None:
+def _from(model: Model, family: Family, start: Start, tolerance: float, key: Key, loop: Loop) -> Guide | None:
     d = len(start.mean)
     n_points = max(FEWEST_POINTS, POINTS_A_DIMENSION * d)
     parameters = np.zeros(d + family.n_parameters(d))
     scale = family.scale_of(start.covariance)
-    best: Guide | None = None
+    best: _Fresh | None = None
+    rise, settled, n_best = np.inf, False, 0
+    enough = min(POINTS_A_PARAMETER * len(parameters), ENOUGH_POINTS)
     for doubling in range(MOST_DOUBLINGS + 1):
         noise = _noise(n_points << doubling, d, key.child("noise", doubling))
-        parameters, converged = _optimise(model, family, start.mean, scale, parameters, noise, loop)
-        guide = _judge(model, family, start.mean, scale, parameters, key.child("fresh"), loop, len(noise), converged)
-        if guide is None or (best is not None and guide.elbo < best.elbo + max(RISE_ERRORS * guide.elbo_se, RISE)):
+        parameters, ended = _optimise(model, family, start.mean, scale, parameters, noise, loop)
+        found = _fresh(model, family, start.mean, scale, parameters, range(FRESH_SETS), key.child("fresh"), loop)
+        if found is None:
             break
-        best = guide
-        if guide.elbo_se == 0.0:
+        by_set = np.zeros(FRESH_SETS) if best is None else found.sets - best.sets
+        rise, se = np.inf if best is None else float(by_set.mean()), _spread(by_set)
+        settled = ended and ((len(noise) >= enough and rise + se < tolerance) or _spread(found.sets) == 0.0)
+        if rise > -FALL_ERRORS * se:  # more points are better unless they are seen to be worse
+            best, n_best = found, len(noise)
+        if settled:
             break
-    return best
+    if best is None:
+        return None
+    return _finished(model, best, n_best, max(rise, 0.0), settled, tolerance, key.child("fresh"), loop)
+
+
+def _spread(sets: Array) -> float:
+    """The standard error of the mean of the sets; zero where they are equal to rounding."""
+    se = float(sets.std(ddof=1) / np.sqrt(len(sets)))
+    return 0.0 if se < 1e-10 * max(1.0, abs(float(sets.mean()))) else se
+
+
+def _finished(
+    model: Model, found: _Fresh, n_points: int, rise: float, settled: bool, tolerance: float, key: Key, loop: Loop
+) -> Guide | None:
+    """The guide, its bound on more sets of noise where it is not known well enough."""
+    log_ratio = found.log_ratio
+    while _spread(log_ratio.mean(axis=1)) > FINAL_ERROR * tolerance and len(log_ratio) < MOST_FINAL * FRESH_SETS:
+        more = _log_ratio(model, found.centre, found.factor, range(len(log_ratio), 2 * len(log_ratio)), key, loop)
+        log_ratio = np.concatenate([log_ratio, more])
+    if not np.isfinite(log_ratio).all():
+        return None
+    covariance = found.factor @ found.factor.T
+    try:
+        gaussian = Gaussian(found.centre, 0.5 * (covariance + covariance.T))
+    except ValueError:  # the covariance is singular: the bound has run away
+        return None
+    sets = log_ratio.mean(axis=1)
+    return Guide(gaussian, found.factor, float(sets.mean()), _spread(sets), log_ratio.ravel(), n_points, rise, settled)
 
 
 def _noise(n: int, d: int, key: Key) -> Array:
@@ -151,34 +225,22 @@ def _objective(family: Family) -> Any:
     return body
 
 
-def _judge(
-    model: Model,
-    family: Family,
-    mean: Array,
-    scale: Array,
-    parameters: Array,
-    key: Key,
-    loop: Loop,
-    n_points: int,
-    converged: bool,
-) -> Guide | None:
-    """The guide of these parameters with its bound on fresh sets of noise."""
+def _fresh(
+    model: Model, family: Family, mean: Array, scale: Array, parameters: Array, sets: range, key: Key, loop: Loop
+) -> _Fresh | None:
+    """The Gaussian of these parameters with its log ratios on fresh sets of noise."""
     d = len(mean)
     with jax.enable_x64(True):
         factor = scale @ np.asarray(family.factor(jnp.asarray(parameters[d:]), d))
     centre = mean + scale @ parameters[:d]
-    covariance = factor @ factor.T
-    noise = np.concatenate([_noise(FRESH_POINTS, d, key.child(i)) for i in range(FRESH_SETS)])
+    log_ratio = _log_ratio(model, centre, factor, sets, key, loop)
+    return _Fresh(centre, factor, log_ratio) if np.isfinite(log_ratio).all() else None
+
+
+def _log_ratio(model: Model, centre: Array, factor: Array, sets: range, key: Key, loop: Loop) -> Array:
+    """Log prior x likelihood - log guide at these sets of noise, one a row."""
+    d = len(centre)
+    noise = np.concatenate([_noise(FRESH_POINTS, d, key.child(i)) for i in sets])
     log_prior, log_likelihood = log_densities(model, centre + noise @ factor.T, loop)
     log_guide = -0.5 * (noise**2).sum(axis=1) - 0.5 * d * np.log(2.0 * np.pi) - np.linalg.slogdet(factor)[1]
-    log_ratio = log_prior + log_likelihood - log_guide
-    if not np.isfinite(log_ratio).all():
-        return None
-    sets = log_ratio.reshape(FRESH_SETS, -1).mean(axis=1)
-    elbo, se = float(sets.mean()), float(sets.std(ddof=1) / np.sqrt(FRESH_SETS))
-    se = 0.0 if se < 1e-10 * max(1.0, abs(elbo)) else se
-    try:
-        gaussian = Gaussian(centre, 0.5 * (covariance + covariance.T))
-    except ValueError:  # the covariance is singular: the bound has run away
-        return None
-    return Guide(gaussian, factor, elbo, se, log_ratio, n_points, converged)
+    return np.asarray((log_prior + log_likelihood - log_guide).reshape(len(sets), -1))

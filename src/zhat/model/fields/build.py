@@ -11,6 +11,7 @@ Where no order makes a narrow band, the matrix is dense.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -74,7 +75,7 @@ def model(
         eta = data["offset"] + sum(term.predictor(values[term.name], data["terms"][term.name]) for term in terms)
         return jnp.sum(observed.log_density(eta, params, data))
 
-    latent = None if from_noise else structure(terms, n, data["terms"])
+    latent = None if from_noise else replace(structure(terms, n, data["terms"]), quadratic=observed.is_gaussian)
     return Model(log_likelihood, prior, data=data, name=name, data_id=fingerprint(seen), latent=latent)
 
 

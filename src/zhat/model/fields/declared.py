@@ -32,6 +32,8 @@ class Latent:
         Of the band.
     log_concave : bool
         Whether the likelihood is known to be log-concave in the latents, so that the inner mode is the only one.
+    quadratic : bool
+        Whether the log likelihood is known to be quadratic in the latents, so that one Newton step ends at the inner mode.
     """
 
     names: tuple[str, ...]
@@ -39,6 +41,7 @@ class Latent:
     line: int = 0
     half_width: int = 0
     log_concave: bool = False
+    quadratic: bool = False
 
 
 def latent_of(declared: Any, space: Space) -> Latent | None:

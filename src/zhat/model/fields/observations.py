@@ -27,6 +27,11 @@ from zhat.model.fields.terms import check_positive, known_or_drawn
 class Observation(ABC):
     """A family of observations given the predictor."""
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the log density is quadratic in the predictor."""
+        return False
+
     def sample(self) -> None:  # noqa: B027 - most families have no parameters of their own
         """Its own parameters."""
 
@@ -48,6 +53,11 @@ class Gaussian(Observation):
     def __post_init__(self) -> None:
         """Check the settings."""
         check_positive("Gaussian", "sd", self.sd)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """See `Observation`."""
+        return True
 
     def sample(self) -> None:
         """See `Observation`."""

@@ -22,6 +22,8 @@ from jax.scipy.linalg import solve_triangular
 from numpyro.distributions import constraints
 
 LOG_TWO_PI = 1.8378770664093453
+# Elements of a start that are solved row by row.
+MOST_BY_ROWS = 3
 
 
 class Path(dist.Distribution):
@@ -40,7 +42,7 @@ class Path(dist.Distribution):
         total = -0.5 * jnp.sum((noise / self.scale) ** 2) - (n - p) * jnp.log(self.scale) - 0.5 * n * LOG_TWO_PI
         if p == 0:
             return total
-        first = solve_triangular(self.start, value[:p], lower=True)
+        first = _solved(self.start, value[:p])
         return total - 0.5 * jnp.sum(first**2) - jnp.sum(jnp.log(jnp.diagonal(self.start)))
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
@@ -62,6 +64,17 @@ class Path(dist.Distribution):
 
         first = self.start @ noise[:p]
         return jnp.concatenate([first, jax.lax.scan(step, first[::-1], noise[p:])[1]])
+
+
+def _solved(lower: Any, right: Any) -> Any:
+    """L^-1 of a vector. Of few elements row by row: the general routine takes seconds to compile and longer to run."""
+    p = right.shape[0]
+    if p > MOST_BY_ROWS:
+        return solve_triangular(lower, right, lower=True)
+    out: list[Any] = []
+    for i in range(p):
+        out.append((right[i] - sum((lower[i, j] * out[j] for j in range(i)), jnp.zeros(()))) / lower[i, i])
+    return jnp.stack(out)
 
 
 class GraphField(dist.Distribution):

@@ -18,11 +18,12 @@ matrix. `Arrow.times` of a random vector beside the true product shows it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpbtrf, dtbtrs  # called thousands of times: scipy's wrappers take longer than the work
+from scipy.linalg.lapack import dpbtrf, dpbtrs, dtbtrs  # called thousands of times: scipy's wrappers take longer than the work
 
 from zhat.numerics._checks import FloatArray
 
@@ -95,7 +96,7 @@ class Arrow:
     def factor(self) -> Factor | None:
         """The Cholesky factor, or None for a matrix that is not positive definite."""
         n, k = self.shape.line, self.shape.border
-        if not (np.isfinite(self.band).all() and np.isfinite(self.corner).all() and np.isfinite(self.side).all()):
+        if not math.isfinite(self.band.sum() + self.side.sum() + self.corner.sum()):
             return None
         lower, half, tip = np.zeros((1, 0)), self.side, self.corner
         if n:
@@ -158,6 +159,8 @@ class Factor:
 
     def solve(self, right: FloatArray) -> FloatArray:
         """The inverse matrix times columns."""
+        if not self.shape.border:
+            return _columns(dpbtrs(self.lower, right, lower=1)[0], right)
         return self.backward(self.forward(right))
 
 
@@ -168,11 +171,18 @@ def _columns(solution: FloatArray, right: FloatArray) -> FloatArray:
 
 def arrow_from_products(shape: Shape, products: FloatArray) -> Arrow:
     """The arrow whose products with `shape.probes()`, one a row, are these."""
+    return arrows_from_products(shape, products[None])[0]
+
+
+def arrows_from_products(shape: Shape, products: FloatArray) -> list[Arrow]:
+    """Many arrows at once: products (m, n_probes, size)."""
     n, k, w = shape.line, shape.border, shape.half_width
     n_colours = shape.n_probes - k
-    band = np.zeros((w + 1, n))
+    band = np.zeros((len(products), w + 1, n))
     for r in range(min(w, n - 1) + 1 if n else 0):
         columns = np.arange(n - r)
-        band[r, : n - r] = products[columns % n_colours, columns + r]
-    side, corner = products[n_colours:, :n].T, products[n_colours:, n:]
-    return Arrow(shape, band, np.ascontiguousarray(side), 0.5 * (corner + corner.T))
+        band[:, r, : n - r] = products[:, columns % n_colours, columns + r]
+    side = np.ascontiguousarray(products[:, n_colours:, :n].transpose(0, 2, 1))
+    corner = products[:, n_colours:, n:]
+    corner = 0.5 * (corner + corner.transpose(0, 2, 1))
+    return [Arrow(shape, *parts) for parts in zip(band, side, corner, strict=True)]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zhat.errors import UnsupportedModel
 from zhat.model.fields.declared import Latent
 from zhat.model.model import Model
-from zhat.numerics.fields.arrow import Arrow, Shape, arrow_from_products
+from zhat.numerics.fields.arrow import Arrow, Shape, arrow_from_products, arrows_from_products
 from zhat.results.records import Array
 from zhat.sampling.backend.compiled import JaxBackend, compiled
 from zhat.sampling.backend.loop import Loop
@@ -39,6 +39,7 @@ class Field:
     rest: NDArray[np.int64]
     shape: Shape
     log_concave: bool
+    quadratic: bool
 
     @staticmethod
     def of(model: Model) -> Field:
@@ -51,7 +52,7 @@ class Field:
         latent = np.concatenate([of_site[name] for name in declared.names])
         latent = latent[np.array(declared.order)] if declared.order else latent
         shape = Shape(declared.line, declared.half_width, len(latent) - declared.line)
-        return Field(model, latent, np.flatnonzero(~is_latent), shape, declared.log_concave)
+        return Field(model, latent, np.flatnonzero(~is_latent), shape, declared.log_concave, declared.quadratic)
 
     @property
     def at_once(self) -> int:
@@ -77,7 +78,7 @@ class Field:
             )
             part = [np.asarray(p)[: rows.stop - start] for p in parts]
             value[rows], gradient[rows] = part[0], part[1]
-            arrows += [arrow_from_products(self.shape, -products) for products in part[2]]
+            arrows += arrows_from_products(self.shape, -part[2])
             loop.count(n_gradient=rows.stop - start, n_hessian=rows.stop - start)
         return np.where(np.isnan(value), -np.inf, value), gradient, arrows
 

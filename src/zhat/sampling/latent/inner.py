@@ -8,6 +8,7 @@ positive definite (a likelihood that is not log-concave) its diagonal is enlarge
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,9 @@ def inner_modes(field: Field, theta: Array, start: Array, loop: Loop) -> list[No
     active = np.isfinite(value)
     for row in np.flatnonzero(active):
         factors[row], step[row] = _step(arrows[row], gradient[row])
+    if field.quadratic:  # one step ends at the mode, and what it gains is known
+        value = value + 0.5 * np.einsum("ki,ki->k", gradient, step)
+        return [_node(theta[k], x[k] + step[k], value[k], factors[k]) if active[k] else None for k in range(n)]
     done = np.zeros(n, bool)
     halvings = np.zeros(n, int)
     for _ in range(MAX_STEPS):
@@ -67,8 +71,8 @@ def inner_modes(field: Field, theta: Array, start: Array, loop: Loop) -> list[No
                 continue
             x[row], value[row], gradient[row] = trial[k], new[k], slope[k]
             factors[row], step[row] = _step(curved[k], slope[k])
-            arrows[row], scale[row], halvings[row] = curved[k], 1.0, 0
-    return [_node(theta[k], x[k], value[k], arrows[k].factor()) if done[k] else None for k in range(n)]
+            scale[row], halvings[row] = 1.0, 0
+    return [_node(theta[k], x[k], value[k], factors[k]) if done[k] else None for k in range(n)]
 
 
 def _node(theta: Array, x: Array, value: float, factor: Factor | None) -> Node | None:
@@ -79,10 +83,11 @@ def _node(theta: Array, x: Array, value: float, factor: Factor | None) -> Node |
 
 
 def _step(arrow: Arrow, gradient: Array) -> tuple[Factor | None, Array]:
-    """The Newton step, with a larger diagonal where the matrix is not positive definite."""
-    factor, amount = arrow.factor(), 1e-3
+    """The factor of the matrix, None if it is not positive definite, and the Newton step, with a larger diagonal then."""
+    factor = own = arrow.factor()
+    amount = 1e-3
     while factor is None and amount < 1e8:
         factor, amount = arrow.plus_diagonal(amount).factor(), 10.0 * amount
-    if factor is None or not np.isfinite(gradient).all():
+    if factor is None or not math.isfinite(gradient.sum()):
         return None, np.full(len(gradient), np.nan)
-    return factor, factor.solve(gradient)
+    return own, factor.solve(gradient)

@@ -132,7 +132,7 @@ def _search(marginal: Marginal, draws: Array) -> tuple[Array | None, Array]:
         return None, np.eye(m)
     ends = sorted(ascend(marginal.values, some[order[:OPTIMISED]], np.diag(widths)), key=lambda end: -end.value)
     top = ends[0]
-    inverse = np.linalg.inv(top.axes)
+    inverse = np.asarray(np.linalg.inv(top.axes), np.float64)
     modes = [top.place]
     for end in ends[1:]:
         if _apart(end, modes, inverse) > 1.0 and end.value > top.value - DROP:

@@ -45,6 +45,7 @@ def variants():
 
 def own_chains(model, runs):
     """Sets of chains by this library, as arrays by name (4, 1000, ...)."""
+    from zhat.missed_mass.effort import SHARP
     from zhat.sampling.backend.backend import constrain_batch
     from zhat.sampling.backend.loop import Loop
     from zhat.sampling.chains.posterior import ChainSettings
@@ -55,7 +56,7 @@ def own_chains(model, runs):
         key, loop = Key(FIRST_SEED + i).child("chains"), Loop(None, False, model.name)
         with jax.enable_x64(True):
             bench = Workbench(model, key, loop)
-            chains = bench.chains_from_both_sides(key, ChainSettings(4, 200, 1000, short_every=4), 256)
+            chains = bench.chains_from_both_sides(key, ChainSettings(4, 200, 1000, short_every=4), SHARP.survey(model))
             yield named(constrain_batch(model, chains.draws.position)[0], 4)
 
 

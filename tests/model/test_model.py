@@ -80,7 +80,7 @@ def test_evaluate_outside_the_support_is_an_impossible_point():
 
 
 def test_what_a_model_offers_follows_from_how_it_was_built():
-    plain = {Offer.PRIOR_DRAWS, Offer.LIKELIHOOD}
+    plain = {Offer.JOINT_DENSITY, Offer.PRIOR_DRAWS, Offer.LIKELIHOOD}
     assert Model(gaussian, as_dictionary(), data=Y).offers == plain | {Offer.GRADIENT}
     assert Model.black_box(lambda p: 0.0, {"x": dist.Normal()}).offers == plain
 

@@ -34,11 +34,9 @@ import numpy as np
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.beside_chains import look_beside_chains
+from zhat.methods._from_chains import looked_beside, watched_chains
 from zhat.missed_mass.effort import SHARP
-from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look
-from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model, Offer
 from zhat.numerics.draws.bridge import BothWays, OneWay, one_way
 from zhat.results.estimate import Diagnostic, Estimate, Status
@@ -46,13 +44,11 @@ from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import log_densities, with_parameters
 from zhat.sampling.chains.bridging import Bridging, BridgingFamily, Plain, WarpIII
 from zhat.sampling.chains.halves import in_halves
-from zhat.sampling.chains.posterior import ChainSettings
 from zhat.sampling.importance.proposals import Proposal
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.from_chains import REMEDY, bridge_status, chains_status
-from zhat.verdicts.missed_mass import NOT_LOOKED, after_look
 
 # Proposal draws of one way: as many as posterior draws, up to this. Beyond, the posterior's own draws limit the error.
 MOST_PROPOSALS = 10_000
@@ -95,12 +91,8 @@ class Bridge(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        effort = self.look.effort
-        outliers = None if bench.given is not None else Outliers(model, effort)
-        n_starts = max(effort.chain_starts, effort.population_size(model))
-        settings = ChainSettings(self.n_chains, self.n_warmup, self.n_draws, self.kernel, n_starts, short_every=4)
-        observer = None if outliers is None else outliers.watch
-        chains = bench.chains_from_both_sides(key.child("chains"), settings, effort.survey(model), observer)
+        watched = watched_chains(self, model, bench, key.child("chains"))
+        chains = watched.chains
         record = with_parameters(model, chains.draws)
         diagnostics: dict[str, Diagnostic] = {
             "n_draws": chains.draws.n_drawn,
@@ -132,13 +124,7 @@ class Bridge(Method):
             diagnostics=diagnostics,
             record=record,
         )
-        if not self.mode_check:
-            return estimate.doubted(Status.ok(), NOT_LOOKED)
-        if not estimate.log_evidence_se:
-            return estimate
-        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-        finding = look_beside_chains(model, answer, chains, outliers, bench, effort, key.child("mode"))
-        return after_look(estimate, finding)
+        return looked_beside(self, model, estimate, watched, bench, key.child("mode"))
 
     def read(self, record: object) -> Estimate:
         """Refuse: the density that is bridged to needs evaluations of the model."""

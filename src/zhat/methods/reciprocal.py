@@ -32,24 +32,21 @@ import numpy as np
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, check_count
-from zhat.missed_mass.beside_chains import look_beside_chains
+from zhat.methods._from_chains import looked_beside, watched_chains
 from zhat.missed_mass.effort import SHARP
-from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look
-from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model, Offer
 from zhat.numerics.draws.reciprocal import BothHalves, one_half, paired_difference
 from zhat.results.estimate import Diagnostic, Estimate, Status
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.chains.halves import in_halves
-from zhat.sampling.chains.posterior import Chains, ChainSettings, chains_of
+from zhat.sampling.chains.posterior import Chains, chains_of
 from zhat.sampling.chains.regions import RegionFamily, TruncatedNormal
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.from_chains import chains_status, reciprocal_status, regions_status
-from zhat.verdicts.missed_mass import NOT_LOOKED, after_look
 
 
 @dataclass(frozen=True)
@@ -85,20 +82,10 @@ class Reciprocal(Method):
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        effort = self.look.effort
-        outliers = None if bench.given is not None else Outliers(model, effort)
-        n_starts = max(effort.chain_starts, effort.population_size(model))
-        settings = ChainSettings(self.n_chains, self.n_warmup, self.n_draws, self.kernel, n_starts, short_every=4)
-        observer = None if outliers is None else outliers.watch
-        chains = bench.chains_from_both_sides(key.child("chains"), settings, effort.survey(model), observer)
+        watched = watched_chains(self, model, bench, key.child("chains"))
+        chains = watched.chains
         estimate = self._estimate(chains, with_parameters(model, chains.draws))
-        if not self.mode_check:
-            return estimate.doubted(Status.ok(), NOT_LOOKED)
-        if not estimate.log_evidence_se:
-            return estimate
-        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-        finding = look_beside_chains(model, answer, chains, outliers, bench, effort, key.child("mode"))
-        return after_look(estimate, finding)
+        return looked_beside(self, model, estimate, watched, bench, key.child("mode"))
 
     def read(self, record: object) -> Estimate:
         """The estimate from existing posterior draws in chains; no check for missed mass, which needs the model."""

@@ -25,7 +25,7 @@ from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer, Coverage, Finding
 from zhat.missed_mass.mode_check import mode_check
 from zhat.missed_mass.outliers import Outliers
-from zhat.missed_mass.prior_view import view_from_prior
+from zhat.missed_mass.prior_view import view_from_prior, watch_further
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
@@ -46,6 +46,8 @@ def look_beside_chains(
     """
     if not model.space.has_prior:
         return look_around_draws(model, answer, chains.draws, True, effort, key, bench.loop)
+    if watched is not None and chains.half_way is not None:
+        watch_further(model, effort, watched, chains.half_way, key.child("population"), bench.loop)
     population, starts = chains.started_from, None if watched is None else watched.draws
     if watched is None and not model.is_black_box:
         view = view_from_prior(model, effort, key.child("population"), bench.loop)

@@ -57,15 +57,23 @@ class PriorView:
 def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop) -> PriorView:
     """Temper a population of the size that `effort` gives for the model, and keep its outlying points."""
     outliers = Outliers(model, effort)
-    population = Population(
+    path = run_along_path(model, _population(model, effort), key, loop, observer=outliers.watch)
+    if path.complete:
+        watch_further(model, effort, outliers, float(path.betas[len(path.betas) // 2]), key, loop)
+    return PriorView(path, outliers)
+
+
+def watch_further(model: Model, effort: Effort, outliers: Outliers, half_way: float, key: Key, loop: Loop) -> None:
+    """Add the outlying points of further populations, which temper to an inverse temperature half of the way."""
+    for i in range(effort.n_further_populations(model)):
+        run_along_path(model, _population(model, effort), key.child("other", i), loop, observer=outliers.watch, until=half_way)
+
+
+def _population(model: Model, effort: Effort) -> Population:
+    return Population(
         effort.population_size(model),
         kernels_for(model, gibbs=False),
         AdaptiveESS(effort.ess_kept),
         Moves(effort.correlation, effort.moves_at_once, effort.moves_at_most),
         effort.islands,
     )
-    path = run_along_path(model, population, key, loop, observer=outliers.watch)
-    half_way = float(path.betas[len(path.betas) // 2])
-    for i in range(effort.n_further_populations(model) if path.complete else 0):
-        run_along_path(model, population, key.child("other", i), loop, observer=outliers.watch, until=half_way)
-    return PriorView(path, outliers)

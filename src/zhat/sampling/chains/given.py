@@ -6,13 +6,12 @@ parameters of the model (deterministic and transformed sites) are left out. Noth
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from zhat.errors import BadInput, ShapeError
+from zhat.errors import BadInput
 from zhat.model.model import Model
 from zhat.numerics.series import effective_sample_size
 from zhat.results.records import Array, Draws
@@ -20,6 +19,7 @@ from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import log_densities, unconstrained
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.posterior import Chains, chains_of
+from zhat.sampling.importance.from_draws import by_site
 
 # Draws that are used; beyond, the error falls slowly, and each costs an evaluation or two. Chains are thinned evenly.
 ENOUGH = 20_000
@@ -79,7 +79,9 @@ class Given:
 
 def matched(model: Model, brought: Brought) -> Given:
     """The draws as vectors of this model; refused where names, shapes or supports do not fit."""
-    flat, (n_chains, n_draws) = _by_site(model, brought)
+    flat, (n_chains, n_draws) = by_site(
+        model, brought.values, "draws" if brought.source == "arrays" else f"draws from {brought.source}"
+    )
     position = unconstrained(model, flat)
     _check_support(model, flat, position)
     position = position.reshape(n_chains, n_draws, -1)
@@ -126,38 +128,6 @@ def repeated_share(position: Array) -> float:
     fresh[:, 1:] = (position[:, 1:] != position[:, :-1]).any(axis=2)
     moved = position[fresh]
     return 1.0 - len(np.unique(moved, axis=0)) / len(moved)
-
-
-def _by_site(model: Model, brought: Brought) -> tuple[dict[str, Array], tuple[int, int]]:
-    """The parameters' arrays with one leading axis, and the numbers of chains and draws."""
-    names = model.space.names
-    missing = [name for name in names if name not in brought.values]
-    if missing:
-        near = difflib.get_close_matches(missing[0], [str(name) for name in brought.values], n=1, cutoff=0.4)
-        hint = f" (the nearest name there is {near[0]!r})" if near else ""
-        raise BadInput(
-            f"draws from {brought.source} lack the parameter {missing[0]!r} of {model.name!r}{hint}: it has "
-            f"{', '.join(map(repr, names))}, and the draws have {', '.join(repr(str(name)) for name in brought.values)}. Save every "
-            "parameter of the model with the draws, under its own name."
-        )
-    flat: dict[str, Array] = {}
-    leading: dict[str, tuple[int, ...]] = {}
-    for site in model.space.sites:
-        array = np.asarray(brought.values[site.name], np.float64)
-        n_axes = array.ndim - len(site.shape)
-        if n_axes not in (1, 2) or array.shape[n_axes:] != site.shape:
-            raise ShapeError(
-                f"draws[{site.name!r}] has shape {array.shape}: a draw of it has shape {site.shape}, and before that there is one axis "
-                "(draws) or two (chains, draws)."
-            )
-        if not np.isfinite(array).all():
-            raise BadInput(f"draws[{site.name!r}] has values that are not finite; they cannot be posterior draws.")
-        leading[site.name] = array.shape[:n_axes]
-        flat[site.name] = array.reshape(-1, *site.shape)
-    if len(set(leading.values())) != 1 or not np.prod(leading[names[0]]):
-        raise ShapeError(f"draws: every parameter needs the same number of chains and draws; there are {leading}.")
-    shape = leading[names[0]]
-    return flat, (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
 
 
 def _check_support(model: Model, flat: dict[str, Array], position: Array) -> None:

@@ -49,6 +49,7 @@ class Chains:
     ess: float
     acceptance: float
     started_from: Draws | None = None  # the last particles of the tempered run, weighted
+    half_way: float | None = None  # the inverse temperature in the middle of that run
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,8 @@ def run_chains(
         n_drawn=n_chains * n_draws,
         chain=np.repeat(np.arange(n_chains), n_draws),
     )
-    return replace(chains_of(draws, float(np.mean([part.acceptance.mean for part in kept]))), started_from=final)
+    found = chains_of(draws, float(np.mean([part.acceptance.mean for part in kept])))
+    return replace(found, started_from=final, half_way=float(path.betas[len(path.betas) // 2]))
 
 
 def chains_of(draws: Draws, acceptance: float) -> Chains:

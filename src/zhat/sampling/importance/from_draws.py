@@ -14,6 +14,7 @@ the coverage check can show it, as for every proposal (`methods.importance`).
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,11 +71,32 @@ def proposal_from_draws(
 
 def positions_of(model: Model, draws: Mapping[str, Any], argument: str) -> Array:
     """Unconstrained vectors of draws given as named parameters; chains, if there are any, one after the other."""
+    flat, _ = by_site(model, draws, argument)
+    position = unconstrained(model, flat)
+    outside = ~np.isfinite(position).all(axis=1)
+    if outside.any():
+        first = int(np.argmax(outside))
+        at = ", ".join(f"{name} = {np.array2string(array[first], precision=4)}" for name, array in flat.items())
+        raise BadInput(f"{argument}: draw {first} ({at}) lies outside of the support of the prior, or on its edge.")
+    return position
+
+
+def by_site(model: Model, draws: Mapping[str, Any], argument: str) -> tuple[dict[str, Array], tuple[int, int]]:
+    """The parameters' arrays by name with one leading axis, and the numbers of chains and draws; `argument` is for messages.
+
+    Other names are left out: deterministic sites and transformed parameters stand beside the draws.
+    """
     if not isinstance(draws, Mapping):
         raise BadType(f"{argument} is a {type(draws).__name__}: give a dict of arrays, one for every parameter.")
     names = model.space.names
-    if not set(names) <= set(draws):  # others are left out: deterministic sites and transformed parameters stand beside the draws
-        raise BadInput(f"{argument} has {sorted(map(str, draws))}; the parameters of {model.name!r} are {list(names)}.")
+    missing = [name for name in names if name not in draws]
+    if missing:
+        near = difflib.get_close_matches(missing[0], [str(name) for name in draws], n=1, cutoff=0.4)
+        hint = f" (the nearest name there is {near[0]!r})" if near else ""
+        raise BadInput(
+            f"{argument} lack the parameter {missing[0]!r} of {model.name!r}{hint}: it has {', '.join(map(repr, names))}, and the draws "
+            f"have {', '.join(repr(str(name)) for name in draws)}. Save every parameter of the model with the draws, under its own name."
+        )
     flat: dict[str, Array] = {}
     leading: dict[str, tuple[int, ...]] = {}
     for site in model.space.sites:
@@ -89,12 +111,7 @@ def positions_of(model: Model, draws: Mapping[str, Any], argument: str) -> Array
             raise BadInput(f"{argument}[{site.name!r}] has values that are not finite; they cannot be posterior draws.")
         leading[site.name] = array.shape[:n_axes]
         flat[site.name] = array.reshape(-1, *site.shape)
-    if len(set(leading.values())) != 1 or not np.prod(leading[names[0]]):
-        raise ShapeError(f"{argument}: every parameter needs the same number of draws; there are {leading}.")
-    position = unconstrained(model, flat)
-    outside = ~np.isfinite(position).all(axis=1)
-    if outside.any():
-        first = int(np.argmax(outside))
-        at = ", ".join(f"{name} = {np.array2string(flat[name][first], precision=4)}" for name in names)
-        raise BadInput(f"{argument}: draw {first} ({at}) lies outside of the support of the prior, or on its edge.")
-    return position
+    shape = leading[names[0]]
+    if len(set(leading.values())) != 1 or not np.prod(shape):
+        raise ShapeError(f"{argument}: every parameter needs the same number of chains and draws; there are {leading}.")
+    return flat, (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])

@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from zhat import Model
+from zhat.model.program import EXACT_QUANTILES
 
 
 def nested_bounds():
@@ -160,3 +161,24 @@ def test_two_threads_may_run_programs_at_once():
     priors, likelihoods = np.transpose(values)
     assert np.allclose(priors, -1.0 - np.log(2.0 * np.pi))
     assert np.allclose(likelihoods[0::2], 1.0) and np.allclose(likelihoods[1::2], -0.5 - 0.5 * np.log(2.0 * np.pi))
+
+
+QUANTILES = {
+    dist.Cauchy: (dist.Cauchy(1.0, 2.0), stats.cauchy(1.0, 2.0)),
+    dist.Exponential: (dist.Exponential(0.5), stats.expon(scale=2.0)),
+    dist.HalfCauchy: (dist.HalfCauchy(2.0), stats.halfcauchy(scale=2.0)),
+    dist.HalfNormal: (dist.HalfNormal(2.0), stats.halfnorm(scale=2.0)),
+    dist.Laplace: (dist.Laplace(1.0, 2.0), stats.laplace(1.0, 2.0)),
+    dist.LogNormal: (dist.LogNormal(1.0, 2.0), stats.lognorm(2.0, scale=np.exp(1.0))),
+    dist.Logistic: (dist.Logistic(1.0, 2.0), stats.logistic(1.0, 2.0)),
+    dist.Normal: (dist.Normal(1.0, 2.0), stats.norm(1.0, 2.0)),
+    dist.Uniform: (dist.Uniform(-1.0, 2.0), stats.uniform(-1.0, 3.0)),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(EXACT_QUANTILES, key=lambda kind: kind.__name__))
+def test_quantile_functions_that_draws_come_from_are_exact(kind):
+    ours, theirs = QUANTILES[kind]
+    level = np.concatenate([[1e-9, 1e-6, 1.0 - 1e-6, 1.0 - 1e-9], np.linspace(0.001, 0.999, 50)])
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(np.asarray(ours.icdf(level)), theirs.ppf(level), rtol=1e-7, atol=1e-14)

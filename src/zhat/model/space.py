@@ -24,12 +24,16 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Site:
-    """One named parameter: its own shape, and its shape in the unconstrained vector."""
+    """One named parameter: its own shape, its shape in the unconstrained vector, and whether its prior has a quantile function that is exact.
+
+    Draws of such a prior are quantiles of uniform numbers.
+    """
 
     name: str
     shape: tuple[int, ...]
     free_shape: tuple[int, ...]
     support: str
+    exact_quantiles: bool = False
 
     @property
     def size(self) -> int:

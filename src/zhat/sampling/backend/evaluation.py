@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport, UnsupportedModel
+from zhat.model.cube import draw_at
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
@@ -32,6 +33,8 @@ from zhat.seeding import Key, jax_key
 BLACK_BOX_AT_ONCE = 256
 # Prior draws of one compiled call.
 PRIOR_AT_ONCE = 1024
+# In place of a uniform number of exactly zero.
+SMALLEST = 2.0**-54
 
 
 def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Array]:
@@ -133,8 +136,25 @@ def prior_positions(model: Model, n: int, key: Key) -> Array:
             f"{model.name!r} is known by its joint density alone, so nothing can be drawn from its prior, which this needs. With posterior "
             "draws of it use zhat.evidence(model, draws=...); or give prior and likelihood apart: zhat.Model(log_likelihood, prior)."
         )
+    if all(site.exact_quantiles for site in model.space.sites):  # one small program instead of one with random numbers in it
+        return positions_at(model, np.maximum(key.generator().random((n, model.n_dimensions)), SMALLEST), key)
     parts = [np.asarray(compiled(model, "prior", _prior_block, key.child(i).words())) for i in range(-(-n // PRIOR_AT_ONCE))]
     return np.concatenate(parts)[:n].astype(np.float64)
+
+
+def positions_at(model: Model, coordinates: Array, key: Key) -> Array:
+    """Draws from the prior at these points of the unit cube, as unconstrained vectors (`model.cube.draw_at`)."""
+    parts = []
+    for start in range(0, len(coordinates), PRIOR_AT_ONCE):
+        part = coordinates[start : start + PRIOR_AT_ONCE]
+        padded = np.concatenate([part, np.broadcast_to(part[:1], (PRIOR_AT_ONCE - len(part), part.shape[1]))])
+        parts.append(compiled(model, "quantiles", _quantiles, padded, key.child("others", start).words()))
+    return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])[: len(coordinates)]
+
+
+def _quantiles(backend: JaxBackend, coordinates: Any, words: Any) -> Any:
+    keys = jax.random.split(jax_key(words), len(coordinates))
+    return jax.vmap(lambda c, key: draw_at(backend.core.space, c, key, backend.data, backend.hyper))(coordinates, keys)
 
 
 def _prior_block(backend: JaxBackend, words: Any) -> Any:

@@ -9,21 +9,14 @@ NumPyro. Parameters without quantile functions are drawn at random.
 
 from __future__ import annotations
 
-from typing import Any
-
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from zhat.model.cube import draw_at
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.compiled import JaxBackend, compiled
-from zhat.sampling.backend.evaluation import prior_positions
-from zhat.seeding import Key, jax_key
+from zhat.sampling.backend.evaluation import positions_at, prior_positions
+from zhat.seeding import Key
 
-# Points of one compiled call.
-AT_ONCE = 4096
 # In more dimensions tens of thousands of points of no sequence are spread more evenly than random ones.
 SPREAD_UP_TO = 40
 # Random draws by which the quantile functions are tested, and the distance of Kolmogorov (1933) of the two sets in a coordinate beyond which
@@ -40,12 +33,9 @@ def spread_positions(model: Model, n: int, key: Key, after: int = 0) -> Array:
     if d > SPREAD_UP_TO:
         return prior_positions(model, n, key.child(after))
     coordinates = _even_points(d, np.arange(after, after + n), key.generator())
-    parts = []
-    for start in range(0, n, AT_ONCE):
-        part = coordinates[start : start + AT_ONCE]
-        padded = np.concatenate([part, np.broadcast_to(part[:1], (AT_ONCE - len(part), d))])
-        parts.append(compiled(model, "spread", _spread, padded, key.child("others", after + start).words()))
-    position = np.concatenate([np.asarray(part) for part in parts])[:n]
+    position = positions_at(model, coordinates, key.child("others", after))
+    if all(site.exact_quantiles for site in model.space.sites):
+        return position
     tested = prior_positions(model, min(n, N_TESTED), key.child("tested"))
     return position if _is_alike(position[:N_TESTED], tested) else prior_positions(model, n, key.child(after))
 
@@ -57,11 +47,6 @@ def _even_points(d: int, numbers: NDArray[np.int64], rng: np.random.Generator) -
         ratio = (1.0 + ratio) ** (1.0 / (d + 1.0))
     steps = ratio ** -np.arange(1.0, d + 1.0)
     return np.clip((rng.random(d) + numbers[:, None] * steps) % 1.0, EDGE, 1.0 - EDGE)
-
-
-def _spread(backend: JaxBackend, coordinates: Any, words: Any) -> Any:
-    keys = jax.random.split(jax_key(words), len(coordinates))
-    return jax.vmap(lambda c, key: draw_at(backend.core.space, c, key, backend.data, backend.hyper))(coordinates, keys)
 
 
 def _is_alike(some: Array, others: Array) -> bool:

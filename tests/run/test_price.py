@@ -20,6 +20,7 @@ from zhat.run.price import (
     default_precision,
     measured_seconds,
     price_of,
+    price_of_plan,
 )
 from zhat.sampling.backend.loop import Loop
 
@@ -88,3 +89,18 @@ def test_a_traced_model_is_measured_without_its_compilation():
     model = zhat.Model(lambda p: -jnp.sum(jnp.cumsum(jnp.ones(1000) * p["x"]) ** 2), NORMAL)
     found = zhat.evidence(model, zhat.PriorMean(n_draws=100, mode_check=False), seed=1, progress=False)
     assert 0.0 < found.cost.seconds_per_likelihood < 1e-2
+
+
+def test_the_plan_of_a_black_box_is_said_before_it_is_carried_out(capsys, monkeypatch):
+    """Fifty milliseconds a likelihood: two views, their likelihoods and how long they take; hours are a warning."""
+    calls = []
+    box = zhat.Model.black_box(lambda p: calls.append(1) or -0.5 * float(p["x"]) ** 2, NORMAL, name="mine")
+    monkeypatch.setattr("zhat.run.auto.measured_seconds", lambda model: 0.05)
+    found = zhat.evidence(box, seed=1, progress=True, precision=0.1)
+    said = capsys.readouterr().err
+    assert "mine: importance, then nested, about" in said and found.status.is_ok
+    predicted = price_of_plan(box, [zhat.Importance(coverage_check=False).sized(0.02), zhat.NestedSampling().sized(0.25)], 0.05)
+    assert predicted.n_evaluations == pytest.approx(len(calls), rel=1.0)
+    monkeypatch.setattr("zhat.run.auto.measured_seconds", lambda model: 5.0)
+    with pytest.warns(UserWarning, match="importance, then nested, about .* h"):
+        zhat.evidence(box, seed=1, progress=False, precision=0.1)

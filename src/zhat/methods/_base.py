@@ -130,6 +130,14 @@ class Method(ABC):
         """That of its check for missed mass."""
         return self.look.effort
 
+    def effort_on(self, model: Model) -> Effort:
+        """`effort`, where it depends on the model."""
+        return self.effort
+
+    def evaluations_on(self, model: Model) -> tuple[float, float]:
+        """`evaluations`, where they depend on the model."""
+        return self.evaluations
+
     @abstractmethod
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """Estimate log Z, with its standard error and a verdict on both."""

@@ -20,9 +20,9 @@ from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
 from zhat.run.families import End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge, with_views
-from zhat.run.precision import to_precision
-from zhat.run.price import target_of
-from zhat.sampling.backend.loop import Budget
+from zhat.run.precision import first_factor, to_precision
+from zhat.run.price import announce, default_precision, measured_seconds, price_of_plan
+from zhat.sampling.backend.loop import Budget, Loop
 
 # After these nothing else starts: the user or the budget ended the run.
 ENDED = {"interrupted", "budget", "unchecked"}
@@ -35,7 +35,9 @@ HARMLESS = 0.5
 CONFIRMS = 0.1
 
 
-def by_default(model: Model, run: Run, budget: Budget | None, precision: float | None = None) -> Plan[Evidence]:
+def by_default(
+    model: Model, run: Run, budget: Budget | None, precision: float | None = None, progress: bool | None = None
+) -> Plan[Evidence]:
     """The evidence on which two views agree, with a standard error of at most `precision`.
 
     `run(method, number, budget)` is the plan of one run, from a number of its own, and `run(method, number, budget, n)` that of n.
@@ -44,7 +46,8 @@ def by_default(model: Model, run: Run, budget: Budget | None, precision: float |
         exact: Evidence = yield from run(Exact(), 0, budget)
         if exact.status.is_ok:
             return replace(exact, why_this_method=f"the evidence has a closed form: {exact.diagnostics['closed_form']}")
-    precision = target_of(model) if precision is None else precision
+    if model.is_black_box:
+        precision = _announced(model, precision, progress)
     members = [(yield from _member(first(model), run, budget, precision))]
     alone = members[0].evidence
     if has_two_views(alone):
@@ -62,10 +65,32 @@ def by_default(model: Model, run: Run, budget: Budget | None, precision: float |
     return answer_of(judge(members, AGREE_AT_LAST, close))
 
 
+def _announced(model: Model, precision: float | None, progress: bool | None) -> float | None:
+    """The target of a black box, from what a likelihood takes where none is asked, after the plan is said: two views, and their cost.
+
+    What a compiled likelihood takes is known when its first run begins, which says what that run costs.
+    """
+    seconds = measured_seconds(model)
+    target = default_precision(seconds) if precision is None else precision
+    views = [first(model), next(following(model, True))]
+    methods = [view.method if target is None else _sized(view, target) for view in views]
+    announce(price_of_plan(model, methods, seconds), Loop(progress=progress, label=model.name))
+    return target
+
+
+def _sized(family: Family, precision: float) -> Method:
+    """The method at the size of its first run."""
+    return family.method.sized(first_factor(family.method, _target(family, precision))) if family.method.sizes else family.method
+
+
+def _target(family: Family, precision: float) -> float:
+    return max(precision, CONFIRMS) if family.end is End.THRESHOLDS else precision
+
+
 def _member(family: Family, run: Run, budget: Budget | None, precision: float | None) -> Plan[Member]:
     if precision is None or not family.method.sizes:
         return Member(family, (yield from run(family.method, family.number, budget)))
-    target = max(precision, CONFIRMS) if family.end is End.THRESHOLDS else precision
+    target = _target(family, precision)
 
     def sized(method: Method, left: Budget | None, n: int = 1) -> Plan[Evidence]:
         return run(method, family.number, left, n)

@@ -210,7 +210,7 @@ def plan(runner: Runner, method: Method | str | None, budget: Budget | None, pre
         check_method(chosen or Bridge(), runner.repeats)
         return by_draws(lambda m, draws: replace(runner, repeats=1, given=draws)(m, 0, budget), runner.given, chosen)
     if chosen is None:
-        return by_default(runner.model, runner, budget, precision)
+        return by_default(runner.model, runner, budget, precision, False if runner.spread else runner.progress)
     if precision is None:
         return runner(chosen, 0, budget)
     return to_precision(lambda sized, left, n=1: runner(sized, 0, left, n), chosen, precision, budget)

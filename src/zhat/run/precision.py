@@ -83,12 +83,17 @@ class _Effort:
         return _Effort(total / n_runs, n_runs)
 
 
+def first_factor(method: Method, target: float) -> float:
+    """The share of the method's own sizes that the first run has."""
+    return method.first_share if target >= START_BELOW else 1.0
+
+
 def to_precision(run: Run, method: Method, target: float, budget: Budget | None) -> Plan[Evidence]:
     """The evidence by this method with a standard error of at most `target`, or the nearest to it that the budget allows.
 
     `run(method, budget)` is the plan of one run, and `run(method, budget, n)` that of n independent ones, combined.
     """
-    effort = _Effort(method.first_share if target >= START_BELOW else 1.0)
+    effort = _Effort(first_factor(method, target))
     spent, best = Cost(), None
     for n_rounds in range(1, MAX_ROUNDS + 1):
         left = None if budget is None else budget.left_after(spent)

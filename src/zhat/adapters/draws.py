@@ -52,7 +52,7 @@ def read_draws(source: Any, model: Model) -> Brought:
         return _emcee(source, model)
     posterior = _group(source, "posterior")
     if posterior is not None:
-        return _arviz(source, posterior)
+        return _arviz(source, posterior, model)
     if hasattr(source, "data_vars"):
         return Brought(_variables(source), "a Dataset")
     if hasattr(source, "columns") and hasattr(source, "to_numpy"):
@@ -98,7 +98,7 @@ def _numpyro(source: Any) -> Brought:
     )
 
 
-def _arviz(source: Any, posterior: Any) -> Brought:
+def _arviz(source: Any, posterior: Any, model: Model) -> Brought:
     stats = _group(source, "sample_stats")
     kept = {} if stats is None else _variables(stats)
     if "log_weight" in kept and np.ptp(kept["log_weight"]) > 0.0:
@@ -110,7 +110,7 @@ def _arviz(source: Any, posterior: Any) -> Brought:
         _variables(posterior),
         f"ArviZ ({writer})" if writer else "ArviZ",
         lp=kept.get("lp"),
-        lp_lacks_constants=any(name in writer for name in LACK_CONSTANTS),
+        lp_lacks_constants=any(name in writer for name in LACK_CONSTANTS) or any(getattr(model.space, "constants", ())),
         log_likelihood=_total(_group(source, "log_likelihood")),
         log_prior=_total(_group(source, "log_prior")),
         n_divergent=int(np.sum(kept.get("diverging", 0))),

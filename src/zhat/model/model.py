@@ -183,6 +183,39 @@ class Model:
 
         return model(fn, *args, name=name, zero_where_nan=zero_where_nan, data_id=data_id, **kwargs)
 
+    @staticmethod
+    def from_pymc(
+        pymc_model: Any,
+        *,
+        name: str | None = None,
+        potentials_are_likelihood: bool = False,
+        zero_where_nan: bool = False,
+        data_id: str | None = None,
+    ) -> Model:
+        """A PyMC model: observed variables are the likelihood, free variables the prior (``pip install 'zhat[pymc]'``).
+
+        The densities are translated to JAX, with gradients. Observed values and `pm.Data` become data by name, which
+        ``with_data({name: array, ...})`` replaces in their shapes; the fingerprint is that of the observed values, so that models with
+        different covariates can be compared. Draws of `pm.sample` go into ``draws=`` as they are. Refused with a sentence: discrete
+        and improper priors, imputed values, minibatches, transforms that a prior draw does not survive, priors that JAX cannot draw from.
+
+        Parameters
+        ----------
+        pymc_model : pymc.Model
+        potentials_are_likelihood : bool
+            State that every `pm.Potential` is a log likelihood with all of its constants. Without this a model with potentials is
+            refused: nothing says whether they belong to the prior.
+        """
+        from zhat.adapters.pymc import model
+
+        return model(
+            pymc_model,
+            name=name,
+            potentials_are_likelihood=potentials_are_likelihood,
+            zero_where_nan=zero_where_nan,
+            data_id=data_id,
+        )
+
     @classmethod
     def black_box(
         cls,

@@ -93,7 +93,7 @@ def check_model(model: Model, n_draws: int, seed: int) -> Report:
         _looks_like_a_log(draws),
         _deterministic(model, draws),
         _batch_equals_single(model, draws),
-        _normalised(draws),
+        prior_integral(draws.position, draws.log_prior),
         _precision(draws),
     )
     return Report(model.name, findings)
@@ -202,9 +202,10 @@ def _batch_equals_single(model: Model, draws: Draws) -> Finding:
     return Finding("batch", Verdict.WRONG, sentence)
 
 
-def _normalised(draws: Draws) -> Finding:
-    usable = np.isfinite(draws.position).all(axis=1) & np.isfinite(draws.log_prior)
-    position, log_prior = draws.position[usable], draws.log_prior[usable]
+def prior_integral(position: np.ndarray, log_prior: np.ndarray) -> Finding:
+    """Whether the prior integrates to one, from draws and their log densities."""
+    usable = np.isfinite(position).all(axis=1) & np.isfinite(log_prior)
+    position, log_prior = position[usable], log_prior[usable]
     if len(position) < 200 or not usable.all():
         return Finding("prior", Verdict.CANNOT_TELL, "too few usable prior draws to test that the prior integrates to one.")
     half, d = len(position) // 2, position.shape[1]

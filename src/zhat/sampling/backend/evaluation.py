@@ -205,10 +205,15 @@ def saturated_share(model: Model, draws: Draws) -> float:
         return 0.0
     some = np.flatnonzero(far)[:: max(1, int(far.sum()) // 1024)][:1024]
     points = np.concatenate([draws.position[some], np.zeros((1024 - len(some), draws.position.shape[1]))])
-    back = np.asarray(compiled(model, "there and back", _there_and_back, points))[: len(some)]
+    back = there_and_back(model, points)[: len(some)]
     with np.errstate(invalid="ignore"):
         lost = ~(np.abs(back - draws.position[some]) < 0.1).all(axis=1)
     return float((weight[some] * lost).sum() / max(weight[some].sum(), 1e-300) * weight[far].sum() / weight.sum())
+
+
+def there_and_back(model: Model, points: Array) -> Array:
+    """Unconstrained vectors taken to the parameters and back; give 1,024 at a time, so that one program serves."""
+    return np.asarray(compiled(model, "there and back", _there_and_back, points))
 
 
 def _there_and_back(backend: JaxBackend, points: Any) -> Any:

@@ -55,8 +55,9 @@ def model(
     potentials_are_likelihood: bool = False,
     zero_where_nan: bool = False,
     data_id: str | None = None,
+    priors: Mapping[str, str] | None = None,
 ) -> Model:
-    """The model of a `pymc.Model`; see `Model.from_pymc`."""
+    """The model of a `pymc.Model`; see `Model.from_pymc`. `priors` are those of the parameters in words, as PyMC writes them if not given."""
     _import_pymc()
     refuse_what_cannot_be_carried(pymc_model, potentials_are_likelihood)
     add_what_is_missing()
@@ -69,7 +70,7 @@ def model(
     core = Core(likelihood, space, black_box=False, batched=False, pack=Pack(tuple(data)), made_from=(read.statement,))
     made = Model(
         likelihood,
-        None,
+        dict(priors or _priors(pymc_model)),
         data=data,
         name=name or pymc_model.name or UNNAMED,
         zero_where_nan=zero_where_nan,
@@ -177,6 +178,13 @@ class Pack:
 
 def _sums(values: list[Any]) -> Any:
     return jnp.stack([jnp.sum(jnp.asarray(value, jnp.float64)) for value in values])
+
+
+def _priors(pymc_model: Any) -> dict[str, str]:
+    """The prior of every parameter as PyMC prints it."""
+    from pymc.printing import str_for_dist
+
+    return {x.name: str_for_dist(x, formatting="plain").partition(" ~ ")[2] for x in pymc_model.free_RVs}
 
 
 def _import_pymc() -> None:

@@ -216,6 +216,19 @@ class Model:
             data_id=data_id,
         )
 
+    @staticmethod
+    def from_bambi(
+        bambi_model: Any, *, name: str | None = None, zero_where_nan: bool = False, data_id: str | None = None
+    ) -> Model:
+        """A Bambi model, such as ``bambi.Model("y ~ x + (1|group)", data)`` (``pip install 'zhat[bambi]'``).
+
+        It goes through `from_pymc`. Bambi's default priors are scaled by the data, and the evidence depends on them: `model.prior` has
+        them in words. `name` is the formula if not given.
+        """
+        from zhat.adapters.bambi import model
+
+        return model(bambi_model, name=name, zero_where_nan=zero_where_nan, data_id=data_id)
+
     @classmethod
     def black_box(
         cls,

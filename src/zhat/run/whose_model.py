@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-# Libraries whose models cannot be read yet, by the first part of a class's module; none of them is imported to find out.
-NOT_READ = {"pymc": "PyMC", "pymc3": "PyMC", "bambi": "Bambi", "cmdstanpy": "Stan", "stan": "Stan", "pystan": "Stan"}
+# CmdStanPy and PyStan give the density without its constants.
+STAN = "give its normalised log density to zhat.Model.from_log_density(...), with posterior draws"
+# The doors for other libraries' models, by the first part of a class's module; none of them is imported to find out.
+DOORS = {
+    "pymc": "zhat.Model.from_pymc(model)",
+    "bambi": "zhat.Model.from_bambi(model)",
+}
+# Libraries whose models cannot be read.
+NOT_READ = {"pymc3": "PyMC 3", "cmdstanpy": "CmdStanPy", "stan": "PyStan", "pystan": "PyStan"}
+INSTEAD = {
+    "pymc3": "write the model for PyMC 5 and give zhat.Model.from_pymc(model)",
+    "cmdstanpy": STAN,
+    "stan": STAN,
+    "pystan": STAN,
+}
 WRITE_IT = "zhat.Model(log_likelihood, prior, data=...)"
 
 
@@ -15,9 +28,8 @@ def not_a_model(value: Any, caller: str) -> str:
     library = kind.__module__.split(".")[0]
     shown = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     start = f"{caller}() takes a zhat.Model first, not a {shown}"
+    if library in DOORS:
+        return f"{start}: give {DOORS[library]}."
     if library in NOT_READ:
-        return (
-            f"{start}: {NOT_READ[library]} models are not read yet. Write the likelihood and the prior as {WRITE_IT}; posterior "
-            "draws that you have shape the proposal, zhat.Importance(proposal=zhat.proposal_from_draws(model, draws))."
-        )
+        return f"{start}: models of {NOT_READ[library]} are not read; {INSTEAD[library]}, or write likelihood and prior as {WRITE_IT}."
     return f"{start}: give {WRITE_IT}."

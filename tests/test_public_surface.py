@@ -192,7 +192,7 @@ OURS = {
     if isinstance(node, ast.ClassDef)
 }
 # Names of ours that are also another's, in sentences about that other.
-FOREIGN = {"numpyro.distributions.", "dist."}
+FOREIGN = {"bambi.", "pymc.", "numpyro.distributions.", "dist."}
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -16,7 +16,7 @@ from zhat.methods._base import method_named
 from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.missed_mass.look import Look, Origin
 
-METHODS = zhat.methods.registry()
+METHODS = {name: method for name, method in zhat.methods.registry().items() if method.evaluates}
 MADE = (Progress.DONE, Progress.NO_MODE)
 # The settings that leave a look out.
 SWITCHES = {Origin.MODES: "mode_check", Origin.PRIOR: "coverage_check"}

@@ -21,6 +21,7 @@ from zhat.cli.commands import (
     crosscheck,
     demo,
     estimate,
+    formula,
     methods,
     reproduce,
     schema,
@@ -35,7 +36,22 @@ from zhat.errors import ZhatError
 from zhat.results.storage import library_version
 
 # In the order of the help.
-COMMANDS = (estimate, crosscheck, compare, average, sensitivity, show, cite, methods, demo, study, reproduce, schema, completion)
+COMMANDS = (
+    estimate,
+    crosscheck,
+    compare,
+    formula,
+    average,
+    sensitivity,
+    show,
+    cite,
+    methods,
+    demo,
+    study,
+    reproduce,
+    schema,
+    completion,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

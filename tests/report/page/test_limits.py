@@ -27,7 +27,7 @@ def test_limits_of_single_methods_are_those_of_their_files():
 
 def test_methods_have_the_limits_that_apply_to_them():
     conditional = {"bridge", "inla"}  # judge the tail on a condition that a diagnostic alone does not show
-    assert set(limits.PARETO_K) == set(registry()) - {"nested"} - conditional
+    assert set(limits.PARETO_K) == set(registry()) - {"exact", "nested"} - conditional
     assert {k for k in limits.PARETO_K if limits.PARETO_K[k] == tempered.SPIKE} == {"power-posterior", "stepping-stone"}
     assert set(limits.ESS.values()) == {weights.MIN_ESS}
 

@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> Exit:
     }
     with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
         comparison = compare(find_items(options.targets), **settings)
-    _print(comparison, options)
+    print_comparison(comparison, options)
     notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
     notes += [f"second opinion on {name}: {agreement}" for name, agreement in comparison.agreements.items()]
     notes += [f"{curve.model}: {curve.sentence}." for curve in comparison.curves]
@@ -112,7 +112,8 @@ def _vary(options: argparse.Namespace) -> dict[str, list[float]] | None:
     return {options.vary: values_from(options)}
 
 
-def _print(comparison: Any, options: argparse.Namespace) -> None:
+def print_comparison(comparison: Any, options: argparse.Namespace) -> None:
+    """The comparison in the form that the options ask for."""
     other_form = options.json or options.markdown or options.latex
     if options.json:
         print(comparison.to_json())

@@ -16,6 +16,7 @@ SCHEMAS = {
     "crosscheck": "crosscheck",
     "show": "evidence",
     "compare": "comparison",
+    "formula": "comparison",
     "average": "average",
     "sensitivity": "sensitivity",
     "methods": "methods",

@@ -51,6 +51,7 @@ def models(comparison: Comparison) -> list[Child]:
             "The most probable model first; logarithms are natural.",
             numeric=numeric,
         ),
+        *_told(comparison),
         tag(
             "div",
             tag(
@@ -71,6 +72,17 @@ def models(comparison: Comparison) -> list[Child]:
             class_="figures",
         ),
     ]
+
+
+def _told(comparison: Comparison) -> list[Child]:
+    """What models say of themselves: formulas, priors, and what is odd about their data; each sentence once."""
+    told: list[Child] = []
+    for word, title in (("model", "Models"), ("prior", "Priors"), ("data", "Data")):
+        texts = [str(e.diagnostics.get(f"{word}_in_words", "")) for e in comparison.evidences.values()]
+        found = list(dict.fromkeys(text for text in texts if text))
+        if found:
+            told.append(tag("p", tag("strong", f"{title}. "), "; ".join(found), "."))
+    return told
 
 
 def _verdict(word: str) -> Html:

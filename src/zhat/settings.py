@@ -11,7 +11,7 @@
 * Variational: families of Gaussians `FullRank`, `MeanField`.
 * Chib & Jeliazkov: proposals of the Metropolis step, `Independent`, `Walk`.
 * Bridge sampling: `WarpIII`, `FittedNormal`, `FittedT`, `FittedMixture`. Reciprocal importance sampling: `TruncatedNormal`,
-  `Ellipsoid`, `Tight`.
+  `Ellipsoid`, `Tight`, and the learnt harmonic mean's `Flow`.
 
 What belongs here: every class that a field of a method takes and no other public module has, and the protocols that such
 fields are typed with.
@@ -22,6 +22,7 @@ from zhat.methods.nested import ExpectedMass, Mass, SimulatedMass
 from zhat.methods.power_posterior import Rule, SecondOrder, Trapezoid
 from zhat.methods.stepping_stone import Bridged, Direction, Forward, Reverse
 from zhat.sampling.chains.bridging import BridgingFamily, FittedMixture, FittedNormal, FittedT, WarpIII
+from zhat.sampling.chains.flow import Flow
 from zhat.sampling.chains.regions import Ellipsoid, RegionFamily, Tight, TruncatedNormal
 from zhat.sampling.chains.transitions import Independent, TransitionFamily, Walk
 from zhat.sampling.mixing import Moves
@@ -43,6 +44,7 @@ __all__ = [
     "FittedNormal",
     "FittedT",
     "FlatTop",
+    "Flow",
     "Forward",
     "FromPrior",
     "FullRank",

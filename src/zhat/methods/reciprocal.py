@@ -10,7 +10,9 @@ the weights are nearly constant. Needs posterior draws with their densities and 
 By default phi is a normal fitted to the draws and cut off (`zhat.settings.TruncatedNormal`, Geweke 1999), where it holds 90 %, or
 less if the posterior is skewed. If the posterior is normal its weights are constant inside, with a relative variance of 0.11; the uniform ellipsoid of THAMES
 (`zhat.settings.Ellipsoid`, Metodiev et al. 2024) has 1.9 in ten dimensions and 7.9 in a hundred. phi is fitted on one half of the
-chains and averaged over the other, then the other way round; the answer is the mean. Works in the unconstrained coordinates.
+chains and averaged over the other, then the other way round; the answer is the mean. For a curved posterior, which no ellipsoid fits, phi
+is a normalising flow that is trained on the draws (`zhat.settings.Flow`, the learnt harmonic mean of McEwen et al. 2021; needs flowjax).
+Works in the unconstrained coordinates.
 
 *Its standard error.* The delta method with the effective sample size of the weights themselves along the chains, the two halves
 counted as correlated by one half.
@@ -62,7 +64,7 @@ class Reciprocal(Method):
 
     name: ClassVar[str] = "reciprocal"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
-    cites: ClassVar[tuple[str, ...]] = ("gelfand1994", "geweke1999", "metodiev2024")
+    cites: ClassVar[tuple[str, ...]] = ("gelfand1994", "geweke1999", "metodiev2024", "mcewen2021")
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws are there already (`draws=`, `zhat.read`) and new evaluations are not possible"
     reads_draws: ClassVar[bool] = True
@@ -75,7 +77,8 @@ class Reciprocal(Method):
         check_count("Reciprocal", "n_warmup", self.n_warmup, 0, "there cannot be fewer than none")
         if not hasattr(self.density, "fitted"):
             raise BadType(
-                f"Reciprocal(density={self.density!r}): give zhat.settings.TruncatedNormal(), zhat.settings.Ellipsoid() or zhat.settings.Tight()."
+                f"Reciprocal(density={self.density!r}): give zhat.settings.TruncatedNormal(), zhat.settings.Ellipsoid(), "
+                "zhat.settings.Tight() or zhat.settings.Flow()."
             )
         if self.kernel is not None and not hasattr(self.kernel, "step"):
             raise BadType(f"Reciprocal(kernel={self.kernel!r}): give a kernel such as zhat.kernels.HMC(), or None.")

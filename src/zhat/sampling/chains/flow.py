@@ -71,7 +71,7 @@ class Flow:
         factor = np.asarray(np.linalg.cholesky(covariance), np.float64)
         d = len(mean)
         with jax.enable_x64(True):
-            flow = _trained(np.linalg.solve(factor, (position - mean).T).T, self.seed)
+            flow = _trained(np.asarray(np.linalg.solve(factor, (position - mean).T).T, np.float64), self.seed)
         told = [t for t in TEMPERATURES if (t * (2.0 - t)) ** (-0.5 * d) - 1.0 < TOO_SMALL]
         regions = {t: _Flowed(flow, mean, factor, t) for t in (*told, self.temperature or TEMPERATURES[0])}
         chosen = self.temperature or next((t for t in told if _is_light(regions[t], position, log_posterior)), max(regions))

@@ -16,6 +16,7 @@ class Exit(enum.IntEnum):
     BAD_INPUT = 2
     FAILED = 3
     UNDECIDED = 4
+    TERMINATED = 75  # checkpoint.TERMINATED
     INTERRUPTED = 130
 
 
@@ -26,6 +27,7 @@ exit codes:
   2    bad input: arguments, file or model cannot be used
   3    failed: no usable number, or the model raised an error
   4    undecided: the difference is within the errors of the runs
+  75   terminated by SIGTERM, with --checkpoint written: the same command goes on from there
   130  interrupted
 """
 

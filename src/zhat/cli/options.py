@@ -54,9 +54,21 @@ def draws_from(paths: Sequence[str] | None) -> Any:
     return None if paths is None else paths[0] if len(paths) == 1 else paths
 
 
+def add_endurance(parser: argparse.ArgumentParser) -> None:
+    """``--checkpoint`` and ``--log``, for long runs."""
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="keep what is computed in this folder; the same command goes on from there after the process ended (exit code 75 after SIGTERM)",
+    )
+    parser.add_argument("--log", metavar="FILE", help="append what is done, with times, to this file")
+
+
 def add_where(parser: argparse.ArgumentParser, what: str) -> None:
     """``--workers`` and ``--executor``: where the runs are made; the digits are the same."""
-    parser.add_argument("--workers", type=int, metavar="N", help=f"run {what} on N local processes")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help=f"run {what}, or the likelihoods of a black box, on N local processes"
+    )
     parser.add_argument("--executor", metavar="ADDRESS", help=f"run {what} on a Dask cluster, dask://host:port")
 
 

@@ -30,6 +30,7 @@ from zhat.cli.commands import (
     study,
 )
 from zhat.cli.exits import EPILOG, Exit
+from zhat.cli.logs import logged
 from zhat.cli.parsing import Parser
 from zhat.cli.terminal import printable, say
 from zhat.errors import ZhatError
@@ -91,7 +92,8 @@ def parser() -> Parser:
 
 def _run(options: argparse.Namespace) -> Exit:
     try:
-        code: Exit = options.run(options)
+        with logged(getattr(options, "log", None)):
+            code: Exit = options.run(options)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader, such as head, has ended; the interpreter must not flush again
@@ -100,6 +102,11 @@ def _run(options: argparse.Namespace) -> Exit:
     except ZhatError as error:
         say(f"zhat: {error}")
         return Exit.BAD_INPUT if isinstance(error, ValueError | TypeError) else Exit.FAILED
+    except MemoryError as error:
+        if hasattr(error, "__notes__"):
+            say(f"zhat: {' '.join(error.__notes__)}")
+        say("zhat: memory has run out. Smaller sizes (n_draws, n_particles, n_live), fewer --workers or repeats need less.")
+        return Exit.FAILED
     except Exception as error:  # most often of the user's model, which may raise anything: its author needs the traceback
         if isinstance(error, OSError) and not hasattr(
             error, "__notes__"

@@ -15,6 +15,7 @@ models nor on their order, and no two models share a seed: with a common seed th
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -29,11 +30,12 @@ from zhat.methods._base import Method
 from zhat.model.model import Model
 from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Evidence, Kind
+from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.distribution.executors import arranged
-from zhat.run.estimate import evidence
+from zhat.run.estimate import evidence, settings_of
 from zhat.run.many_models import check_runs, run_models, seed_for
 from zhat.sampling.backend.loop import Budget
-from zhat.seeding import Key, check_seed
+from zhat.seeding import Key
 
 DECIDED = "decided"
 # Rounds of more precise runs before a pair is left undecided.
@@ -61,6 +63,7 @@ def compare(
     budget: Budget | None = None,
     executor: Executor | str | None = None,
     workers: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Log Bayes factors and posterior probabilities of models, with errors and a verdict.
 
@@ -89,6 +92,8 @@ def compare(
         `sensitivity`.
     executor, workers
         Where models and repeats are run, as in `evidence`; the digits are the same everywhere.
+    checkpoint : path, optional
+        As in `evidence`.
     """
     models, with_draws = apart(models)
     check_items(models)
@@ -101,8 +106,11 @@ def compare(
     check_runs(runnable, method, repeats, budget, precision)
     if check is not None:
         check_runs(every, check, 1, budget)
-    seed = check_seed(seed)
-    with arranged(executor, workers, list(every.values()), repeats) as where:
+    about = (settings_of(method), repeats, precision, until, settings_of(check), vary, sorted(with_draws))
+    with (
+        checkpointed(checkpoint, "compare", every, about, seed) as seed,
+        arranged(executor, workers, list(every.values()), repeats) as where,
+    ):
         runs = _Runs(runnable, seed, progress, budget, where)
         first = runs.by(method, repeats, dict.fromkeys(runnable, precision), 0)
         for name, draws in with_draws.items():

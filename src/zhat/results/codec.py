@@ -51,6 +51,17 @@ def from_plain(plain: Any, arrays: Arrays) -> Evidence:
     return evidence
 
 
+def plain_of(value: Any, cls: type) -> tuple[Any, Arrays]:
+    """The same for a value of another of our dataclasses."""
+    arrays: Arrays = {}
+    return _encode(value, cls, cls.__name__, arrays), arrays
+
+
+def value_of(plain: Any, cls: type, arrays: Arrays) -> Any:
+    """What `plain_of` took apart; anything else raises `CorruptFile`."""
+    return _decode(plain, cls, cls.__name__, arrays)
+
+
 # -- out ---------------------------------------------------------------------------------------------------------
 
 

@@ -152,6 +152,11 @@ def _is_ours(path: Path) -> bool:
 # -- writing -----------------------------------------------------------------------------------------------------
 
 
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file under another name and move it into place."""
+    _replace(path, lambda file: file.write(content))
+
+
 def _replace(path: Path, write: Callable[[IO[bytes]], Any]) -> str:
     """Write a file beside `path`, readable by its owner only, move it into place, return its SHA-256."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False) as file:

@@ -22,6 +22,7 @@ from zhat.run.families import End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge, with_views
 from zhat.run.precision import first_factor, to_precision
 from zhat.run.price import announce, default_precision, measured_seconds, price_of_plan
+from zhat.sampling.backend.journal import remembered
 from zhat.sampling.backend.loop import Budget, Loop
 
 # After these nothing else starts: the user or the budget ended the run.
@@ -70,7 +71,7 @@ def _announced(model: Model, precision: float | None, progress: bool | None) -> 
 
     What a compiled likelihood takes is known when its first run begins, which says what that run costs.
     """
-    seconds = measured_seconds(model)
+    seconds = remembered("seconds of a likelihood", measured_seconds(model))
     target = default_precision(seconds) if precision is None else precision
     views = [first(model), next(following(model, True))]
     methods = [view.method if target is None else _sized(view, target) for view in views]

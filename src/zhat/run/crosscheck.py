@@ -28,6 +28,7 @@ noticed: a part of the posterior below that share may be missing from one side.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -41,6 +42,7 @@ from zhat.model.model import Model
 from zhat.results.estimate import Evidence
 from zhat.results.records import Cost
 from zhat.run.auto import is_ended
+from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.crosschecked import Crosscheck, Verdict
 from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import Plan, carry_out
@@ -72,6 +74,7 @@ def crosscheck(
     budget: Budget | None = None,
     executor: Executor | str | None = None,
     workers: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Crosscheck:
     """Run families of methods that start from different ends until the verdict on the log evidence is clear.
 
@@ -87,15 +90,17 @@ def crosscheck(
     """
     if not isinstance(model, Model):
         raise BadType(not_a_model(model, "crosscheck"))
-    seed = check_seed(seed)
     own = None if draws is None else given(model, draws)
-    report = check_model(model, N_CHECK, seed)
+    report = check_model(model, N_CHECK, 0 if seed is None else check_seed(seed))
     if not report.ok:
         raise BadInput(f"crosscheck: {model.name!r} does not pass its own check, so no number would mean anything:\n{report}")
-    with arranged(executor, workers, [model], 1) as where:
-        runner = Runner(model, seed, 1, progress, where is not None)
+    with (
+        checkpointed(checkpoint, "crosscheck", {model.name: model}, own, seed) as own_seed,
+        arranged(executor, workers, [model], 1) as where,
+    ):
+        runner = Runner(model, own_seed, 1, progress, where is not None)
         judgement = carry_out([_plan(runner, budget, own)], where, progress)[0]
-    bounds = None if simulate is None else sandwich(model, simulate=simulate, seed=seed, progress=progress)
+    bounds = None if simulate is None else sandwich(model, simulate=simulate, seed=own_seed, progress=progress)
     return Crosscheck(answer_of(judgement), verdict_on(judgement), judgement.members, bounds)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import platform
 from collections.abc import Mapping
 from concurrent.futures import Executor
@@ -32,6 +33,7 @@ from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Evidence, Level, Repeat
 from zhat.results.records import Cost
 from zhat.run.auto import by_default
+from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.distribution.travel import Task
@@ -57,6 +59,7 @@ def evidence(
     strict: bool = False,
     executor: Executor | str | None = None,
     workers: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Evidence:
     """Estimate how strongly the data support a model: its log evidence, with a standard error and a verdict.
 
@@ -90,16 +93,22 @@ def evidence(
         everywhere. The cost is then the sum over all runs.
     workers : int, optional
         The same with this many processes on this machine, for this call.
+    checkpoint : path, optional
+        A folder in which the run keeps what it has computed. A run that was killed, or ended by its budget, goes on from there when the
+        same call is made again, and ends with the same digits.
     """
-    seed = check_seed(seed)
     if draws is None and (inside := model_of(model)) is not None:
         model, draws = inside, model
     own = None if draws is None else given(model, draws)
-    runner = Runner(model, seed, repeats, progress, False, own)
+    runner = Runner(model, check_seed(seed), repeats, progress, False, own)
     plan(runner, method, budget, precision)  # checks all arguments; it is never run
     several = repeats if precision is None else max(repeats, 2)  # to reach a precision several runs may be combined
-    with arranged(executor, workers, [model], several) as where:
-        way = plan(replace(runner, spread=where is not None), method, budget, precision)
+    about = (settings_of(method), repeats, precision, own)
+    with (
+        checkpointed(checkpoint, "evidence", {model.name: model}, about, seed) as own_seed,
+        arranged(executor, workers, [model], several) as where,
+    ):
+        way = plan(replace(runner, seed=own_seed, spread=where is not None), method, budget, precision)
         result = carry_out([way], where, progress)[0]
     if strict and result.status.level is Level.FAILED:
         raise EvidenceFailed(result.explain(), result)
@@ -161,7 +170,16 @@ class Runner:
         numbers = range(number * repeats, (number + 1) * repeats)
         groups = [(i,) for i in numbers] if apart else [tuple(numbers)]
         progress = False if self.spread else self.progress
-        parts = yield [Task(some_runs, model, (method, self.seed, some, progress, budget, self.given)) for some in groups]
+        parts = yield [
+            Task(
+                some_runs,
+                model,
+                (method, self.seed, some, progress, budget, self.given),
+                Runs,
+                (settings_of(method), method.name, self.seed, some, self.given),
+            )
+            for some in groups
+        ]
         runs: Runs = reduce(operator.add, parts)
         combined = together(runs)
         return Evidence(

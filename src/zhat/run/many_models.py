@@ -7,6 +7,7 @@ Unlike `compare` it compares nothing, so the models may have different data: sim
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
 
@@ -14,11 +15,12 @@ from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method
 from zhat.model.model import Model
 from zhat.results.estimate import Evidence
+from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import carry_out
-from zhat.run.estimate import Runner, plan
+from zhat.run.estimate import Runner, plan, settings_of
 from zhat.sampling.backend.loop import Budget
-from zhat.seeding import Key, check_seed
+from zhat.seeding import Key
 
 
 def evidences(
@@ -32,8 +34,9 @@ def evidences(
     budget: Budget | None = None,
     executor: Executor | str | None = None,
     workers: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> dict[str, Evidence]:
-    """Evidences by name; arguments as in `evidence`, the budget for each model.
+    """Evidences by name; arguments as in `evidence`, the budget for each model, one checkpoint for all.
 
     A model's seed is derived from `seed` and its name in the mapping, as in `compare`: a result depends neither on the other
     models nor on the workers. Results, messages and progress carry that name.
@@ -46,9 +49,13 @@ def evidences(
         if not isinstance(model, Model):
             raise BadType(f"{name!r} is a {type(model).__name__}: give a Model.")
     check_runs(models, method, repeats, budget, precision)
-    seed = check_seed(seed)
-    tasks = {name: (model.named(name), seed_for(seed, name, 0), repeats) for name, model in models.items()}
-    with arranged(executor, workers, list(models.values()), repeats) as where:
+    named = {name: model.named(name) for name, model in models.items()}
+    about = (settings_of(method), repeats, precision)
+    with (
+        checkpointed(checkpoint, "evidences", named, about, seed) as own_seed,
+        arranged(executor, workers, list(named.values()), repeats) as where,
+    ):
+        tasks = {name: (model, seed_for(own_seed, name, 0), repeats) for name, model in named.items()}
         return run_models(tasks, method, progress, budget, where, precision=precision)
 
 

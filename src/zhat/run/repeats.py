@@ -27,7 +27,7 @@ from zhat.run.from_draws import judged
 from zhat.run.model_check import preflight
 from zhat.run.price import announce, price_of
 from zhat.sampling.backend.evaluation import saturated_share
-from zhat.sampling.backend.loop import Budget, Loop, Stopped
+from zhat.sampling.backend.loop import Budget, Loop, Stopped, log
 from zhat.sampling.chains.given import Given
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
@@ -52,6 +52,11 @@ class Runs:
     def __add__(self, other: Runs) -> Runs:
         """Both, in this order."""
         return Runs(self.estimates + other.estimates, self.cost + other.cost)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether neither a budget nor the user ended a run."""
+        return not any(reason.code in ("budget", "interrupted") for e in self.estimates for reason in e.status.reasons)
 
     @property
     def kept(self) -> tuple[Estimate, ...]:
@@ -80,10 +85,12 @@ def some_runs(
         for i in numbers:
             key = Key(seed).child(method.name, i)
             bench = Workbench(model, key, loop)
+            log.info("%s: run %d begins, seed %d, %r", loop.label, i, seed, method)
             try:
                 estimate = _one_run(model, method, bench, key, given, is_first=i == 0)
             except Stopped as stop:
                 estimate = Estimate(np.nan, None, Status.failed(stop.code, f"no evidence yet: {stop}."))
+            log.info("%s: run %d ended, log Z = %.6g, %s", loop.label, i, estimate.log_evidence, estimate.status)
             # A record is large, and of several good runs only the first one's is kept.
             estimates.append(estimate if i == numbers[0] or not estimate.status.is_ok else replace(estimate, record=None))
             if loop.interrupted or estimate.status.level is Level.FAILED:

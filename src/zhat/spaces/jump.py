@@ -24,6 +24,7 @@ moves.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,6 +39,7 @@ from zhat.methods._base import check_count
 from zhat.model.model import Model
 from zhat.results.estimate import Evidence
 from zhat.results.records import Array, Draws
+from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.estimate import evidence
 from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.backend.loop import Loop
@@ -89,6 +91,7 @@ def jump(
     likelihood: bool = True,
     seed: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Jump:
     """Sample models and parameters together.
 
@@ -111,10 +114,13 @@ def jump(
         Share of the visits spread evenly over models, the rest by probability; by default 1 for a list, 0.5 for a family.
     likelihood : bool
         False switches it off: visits must then match the prior, which tests the moves (`Jump.null_test`).
+    checkpoint : path, optional
+        As in `evidence`.
     """
     kernel = _check(models, kernel, n_chains, n_moves, n_within, even)
-    seed = check_seed(seed)
-    key, loop = Key(seed).child("jump"), Loop(None, progress, "jump")
+    if checkpoint is not None:
+        return _with_checkpoint(dict(locals()))
+    key, loop = Key(seed := check_seed(seed)).child("jump"), Loop(None, progress, "jump")
     if isinstance(models, Subsets):
         if moves or pilots:
             raise BadInput("jump(): moves and pilots are for lists of models; a family of subsets has its own.")
@@ -171,6 +177,14 @@ def jump(
     meant = all(model.zero_where_nan for model in ([models.model] if isinstance(models, Subsets) else models.values()))
     status = pilot.status.and_(verdict(result)).and_(nan_status_of_family(loop.n_nan, meant))
     return replace(result, status=status)
+
+
+def _with_checkpoint(given: dict[str, Any]) -> Jump:
+    """`jump` with these arguments and a checkpoint around it."""
+    path, seed, progress, models = (given.pop(name) for name in ("checkpoint", "seed", "progress", "models"))
+    every = models if isinstance(models, Mapping) else {models.model.name: models.model}
+    with checkpointed(path, "jump", every, given, seed) as own_seed:
+        return jump(models, **given, seed=own_seed, progress=progress)
 
 
 def _check(models: Any, kernel: Kernel | None, n_chains: int, n_moves: int, n_within: int, even: float | None) -> Kernel:

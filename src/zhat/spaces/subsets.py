@@ -18,6 +18,7 @@ again from prior draws, and the verdict reports modes found that way; for poster
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from zhat.model.model import Model
 from zhat.numerics.combining.model_weights import probabilities
 from zhat.results.estimate import Evidence, Status
 from zhat.results.records import Array
+from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.distribution.executors import opened
 from zhat.run.many_models import run_models
 from zhat.sampling.backend.loop import Loop
@@ -147,6 +149,7 @@ class Subsets:
         n_draws: int = 4000,
         seed: int | None = None,
         progress: bool | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> SubsetSearch:
         """Metropolis walks over the models, for families too large to enumerate.
 
@@ -162,10 +165,14 @@ class Subsets:
             Models whose evidence is refined by importance sampling, the most probable ones first.
         n_draws : int
             Weighted draws for each of them.
+        checkpoint : path, optional
+            As in `evidence`.
         """
         moves = moves_by_default(len(self.covariates)) if n_moves is None else n_moves
         settings = SearchSettings(n_chains, moves, n_refined, n_draws)
-        return search_subsets(self, prior, settings, check_seed(seed), progress)
+        about = (settings, prior, self.covariates)
+        with checkpointed(checkpoint, "Subsets.search", {self.model.name: self.model}, about, seed) as own_seed:
+            return search_subsets(self, prior, settings, own_seed, progress)
 
     def _verdict(self, masks: Array, p: Array, suspect: list[int], peaks: Peaks, key: Key, loop: Loop) -> Status:
         status = Status.ok()

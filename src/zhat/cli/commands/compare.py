@@ -10,6 +10,7 @@ from typing import Any
 from zhat.cli.exits import Exit, exit_of_comparison
 from zhat.cli.finding import find_items
 from zhat.cli.options import (
+    add_endurance,
     add_method,
     add_output,
     add_page,
@@ -45,6 +46,7 @@ def add(commands: Any) -> None:
     )
     add_targets(parser)
     add_where(parser, "models and repeats")
+    add_endurance(parser)
     parser.add_argument("--until-decided", action="store_true", help="more runs of the models that are tied within the error")
     parser.add_argument("--check", metavar="METHOD", help="a second opinion: estimate every model by this method as well")
     add_page(parser)
@@ -79,7 +81,7 @@ def run(options: argparse.Namespace) -> Exit:
     settings = {
         "method": method_from(options.method),
         "prior": options.prior,
-        "seed": seed,
+        "seed": None if options.checkpoint is not None and options.seed is None else seed,  # that of the checkpoint
         "repeats": options.repeats,
         "precision": options.precision,
         "until": DECIDED if options.until_decided else None,
@@ -89,11 +91,16 @@ def run(options: argparse.Namespace) -> Exit:
         "budget": budget_from(options.budget),
         "executor": options.executor,
         "workers": options.workers,
+        "checkpoint": options.checkpoint,
     }
     with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
         comparison = compare(find_items(options.targets), **settings)
     print_comparison(comparison, options)
-    notes = [] if options.seed is not None else [f"seed {seed} was drawn: --seed {seed} repeats this."]
+    notes = (
+        []
+        if options.seed is not None or options.checkpoint is not None
+        else [f"seed {seed} was drawn: --seed {seed} repeats this."]
+    )
     notes += [f"second opinion on {name}: {agreement}" for name, agreement in comparison.agreements.items()]
     notes += [f"{curve.model}: {curve.sentence}." for curve in comparison.curves]
     if path is not None:

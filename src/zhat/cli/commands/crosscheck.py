@@ -10,7 +10,7 @@ from typing import Any
 
 from zhat.cli.exits import Exit, exit_of
 from zhat.cli.finding import find_model
-from zhat.cli.options import add_draws, add_output, add_where, budget_from, draws_from
+from zhat.cli.options import add_draws, add_endurance, add_output, add_where, budget_from, draws_from
 from zhat.cli.parsing import command
 from zhat.cli.terminal import one_line, say, show
 from zhat.report.page.whole import check_path
@@ -38,6 +38,7 @@ def add(commands: Any) -> None:
         "--budget", metavar="LIMIT", action="append", default=[], help="for all runs together: evaluations (1e6) or time (10m)"
     )
     add_where(parser, "the runs")
+    add_endurance(parser)
     parser.add_argument(
         "--html", metavar="PATH", help="write a report, one self-contained page: verdict, table, reasons, citations"
     )
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> Exit:
             budget=budget,
             executor=options.executor,
             workers=options.workers,
+            checkpoint=options.checkpoint,
         )
     if options.json:
         sys.stdout.write(json.dumps(result.to_dict(), indent=2) + "\n")

@@ -9,7 +9,17 @@ from typing import Any
 
 from zhat.cli.exits import Exit, exit_of
 from zhat.cli.finding import find_model
-from zhat.cli.options import add_draws, add_method, add_output, add_run, add_where, budget_from, draws_from, method_from
+from zhat.cli.options import (
+    add_draws,
+    add_endurance,
+    add_method,
+    add_output,
+    add_run,
+    add_where,
+    budget_from,
+    draws_from,
+    method_from,
+)
 from zhat.cli.parsing import command
 from zhat.cli.terminal import one_line, say, show
 from zhat.errors import BadInput
@@ -43,6 +53,7 @@ def add(commands: Any) -> None:
     add_draws(parser)
     add_run(parser)
     add_where(parser, "the repeats")
+    add_endurance(parser)
     parser.add_argument(
         "--save", metavar="PATH", help="keep the result in a .json file, and its arrays in an .npz file beside it"
     )
@@ -71,6 +82,7 @@ def run(options: argparse.Namespace) -> Exit:
             budget=budget,
             executor=options.executor,
             workers=options.workers,
+            checkpoint=options.checkpoint,
         )
     _report(result, options, found.note)
     return exit_of(result)

@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, TypeVar
 
+from zhat.run.checkpoint.finished import finished, keep
 from zhat.run.distribution.travel import Task, opened, parcels, work
 from zhat.sampling.backend.loop import Loop
 
@@ -38,7 +39,11 @@ def _in_this_process(plans: Sequence[Plan[T]]) -> list[T]:
                 break
             results = []
             for task in tasks:
-                results.append(task.function(task.model, *task.arguments))
+                result = finished(task)
+                if result is None:
+                    result = task.function(task.model, *task.arguments)
+                    keep(task, result)
+                results.append(result)
     return answers
 
 
@@ -49,7 +54,7 @@ class _Dispatcher:
         self._plans = plans
         self._executor = executor
         self._loop = Loop(None, progress, "workers")
-        self._places: dict[Future[bytes], tuple[int, int]] = {}
+        self._places: dict[Future[bytes], tuple[int, int, Task]] = {}
         self._results: list[list[Any]] = [[] for _ in plans]
         self._missing = [0] * len(plans)
         self._answers: list[Any] = [None] * len(plans)
@@ -62,8 +67,9 @@ class _Dispatcher:
                 ready, _ = wait(self._places, return_when=FIRST_COMPLETED)
                 following: dict[int, list[Task]] = {}
                 for future in ready:
-                    i, k = self._places.pop(future)
+                    i, k, task = self._places.pop(future)
                     self._results[i][k] = opened(future.result())
+                    keep(task, self._results[i][k])
                     self._missing[i] -= 1
                     done += 1
                     if self._missing[i] == 0:
@@ -87,9 +93,16 @@ class _Dispatcher:
 
     def _begin(self, tasks: dict[int, list[Task]]) -> None:
         """Pack the tasks of all these plans together, so that functions which they share are serialised once."""
-        packed = iter(parcels(task for some in tasks.values() for task in some))
-        for i, some in tasks.items():
-            self._results[i] = [None] * len(some)
-            self._missing[i] = len(some)
-            for k in range(len(some)):
-                self._places[self._executor.submit(work, next(packed))] = (i, k)
+        while tasks:
+            following: dict[int, list[Task]] = {}
+            sent: list[tuple[int, int, Task]] = []
+            for i, some in tasks.items():
+                self._results[i] = [finished(task) for task in some]
+                missing = [(i, k, some[k]) for k, result in enumerate(self._results[i]) if result is None]
+                self._missing[i] = len(missing)
+                sent += missing
+                if not missing:
+                    self._advance(i, following)
+            for place, parcel in zip(sent, parcels(task for _, _, task in sent), strict=True):
+                self._places[self._executor.submit(work, parcel)] = place
+            tasks = following

@@ -36,11 +36,16 @@ PACKAGES = ("zhat", "jax", "jaxlib", "numpy", "numpyro", "scipy")
 
 @dataclass(frozen=True)
 class Task:
-    """``function(model, *arguments)``, where the function is defined at the top of one of our modules."""
+    """``function(model, *arguments)``, where the function is defined at the top of one of our modules.
+
+    A result of the class `kept`, which has `is_final`, can be kept in a checkpoint, under what determines it: `key`.
+    """
 
     function: Callable[..., Any]
     model: Model
     arguments: tuple[Any, ...] = ()
+    kept: type | None = None
+    key: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from zhat.model.model import Core, Model
+from zhat.sampling.backend.journal import current, model_id
 from zhat.sampling.state import State
 from zhat.sampling.target import Target
 
@@ -51,14 +52,23 @@ def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any) -
     def with_backend(data: Any, hyper: Any, *args: Any) -> Any:
         return body(JaxBackend(core, data, hyper, block), *args)
 
-    with jax.enable_x64(True):
-        return core.compiled(purpose, lambda: with_backend)(model.data, model.hyper, *args)
+    def compute() -> Any:
+        with jax.enable_x64(True):
+            return core.compiled(purpose, lambda: with_backend)(model.data, model.hyper, *args)
+
+    journal = current()
+    return compute() if journal is None else journal.call((model_id(model), repr(purpose)), args, compute)
 
 
 def compiled_on(core: Core, purpose: Any, function: Callable[..., Any], *args: Any) -> Any:
     """`function(*args)` in one compiled call in double precision, its program kept by this core under `purpose`."""
-    with jax.enable_x64(True):
-        return core.compiled(purpose, lambda: function)(*args)
+
+    def compute() -> Any:
+        with jax.enable_x64(True):
+            return core.compiled(purpose, lambda: function)(*args)
+
+    journal = current()
+    return compute() if journal is None else journal.call(("", repr(purpose)), args, compute)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ method can use many workers without knowing of them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from zhat.model.model import Model, black_box_values
+from zhat.sampling.backend.journal import current
+
+# Seconds of computing after which values are handed over to a journal.
+PIECE_SECONDS = 1.0
 
 Params = Mapping[str, np.ndarray]
 # Receives numbers of rows of a batch and the log likelihoods there, in any order of rows.
@@ -39,23 +44,37 @@ class Evaluator(Protocol):
 
 def likelihoods(model: Model, params: Params) -> np.ndarray:
     """Log likelihoods of a black box at a batch of points (leading axis n)."""
+    evaluate, journal = evaluator(), current()
+    if journal is not None:
+
+        def some(rows: Any, take: Take) -> None:
+            evaluate(model, {k: v[rows] for k, v in params.items()}, take)
+
+        return journal.values(model, params, some)
     out = np.empty(len(next(iter(params.values()))))
 
     def take(rows: Any, values: np.ndarray) -> None:
         out[rows] = values
 
-    _evaluator.get()(model, params, take)
+    evaluate(model, params, take)
     return out
 
 
 class InThisProcess:
-    """All rows in one call."""
+    """All rows in one call; where a journal is kept, and a function takes one point at a time, in pieces of about a second."""
 
     n_workers = 1
 
     def __call__(self, model: Model, params: Params, take: Take) -> None:
         """See `Evaluator`."""
-        take(slice(None), black_box_values(model, params))
+        n = len(next(iter(params.values())))
+        first, size = 0, n if model.core.batched or current() is None else 1
+        while first < n:
+            rows, begun = slice(first, min(first + size, n)), time.perf_counter()
+            take(rows, black_box_values(model, {k: v[rows] for k, v in params.items()}))
+            first += size
+            if time.perf_counter() - begun < PIECE_SECONDS / 2:
+                size *= 2
 
     def expect(self, model: Model, params: Params) -> None:
         """Nobody is idle."""

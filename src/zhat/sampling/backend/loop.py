@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import gc
+import logging
 import math
 import signal
 import threading
@@ -21,6 +22,9 @@ from types import FrameType
 from zhat.errors import BadInput, BadType
 from zhat.results.records import Cost
 from zhat.sampling.backend.progress import ProgressLine
+
+log = logging.getLogger("zhat")
+log.addHandler(logging.NullHandler())  # silent unless the user adds a handler
 
 
 class Stopped(Exception):
@@ -97,6 +101,7 @@ class Loop:
     def stage(self, words: str, share: float | None = None) -> None:
         """A `tick` whose words precede those of the ticks that follow, with the share done where it is known."""
         self._stage, self._share = words, share
+        log.debug("%s: %s, %d evaluations", self.label, words, self.n_likelihood + self.n_gradient)
         self.tick("")
 
     def end_stage(self) -> None:
@@ -118,6 +123,7 @@ class Loop:
 
     def say(self, sentence: str) -> None:
         """A line that stays, where progress is shown."""
+        log.info("%s: %s", self.label, sentence)
         self._line.say(f"{self._line.label}: {sentence}" if self._line.label else sentence)
 
     def _where(self, message: str) -> str:
@@ -125,6 +131,7 @@ class Loop:
 
     def stop(self, code: str, message: str) -> None:
         """End the run: record the reason and raise `Stopped`."""
+        log.warning("%s: %s", self.label, message)
         self.stopped = Stopped(code, message)
         raise self.stopped
 

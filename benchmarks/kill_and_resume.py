@@ -1,0 +1,127 @@
+"""Kill a run again and again at random moments and start it anew with its checkpoint: the digits of an undisturbed run.
+
+    python benchmarks/kill_and_resume.py --method smc --kills 10
+
+A child process runs the method; this one kills it (SIGKILL) after a random time and starts it again, until all kills are spent; the last
+one runs to its end. Prints one JSON line per method; exit code 1 if any digit differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import numpyro.distributions as dist
+
+import zhat
+from zhat import zoo
+
+METHODS = {
+    "importance": "box",
+    "smc": "E8",
+    "nested": "box",
+    "power-posterior": "E8",
+    "stepping-stone": "E8",
+    "ais": "E2",
+    "chib": "E2",
+    "chib-jeliazkov": "E8",
+    "bridge": "E8",
+    "harmonic-mean": "E2",
+    "laplace-metropolis": "E8",
+    "variational": "E8",
+    "reciprocal": "E8",
+    "prior-mean": "E1",
+    "default": "box",
+}
+
+
+def log_likelihood(p):
+    """A millisecond, three parameters."""
+    time.sleep(1e-3)
+    return float(-0.5 * np.sum((p["x"] - 0.3) ** 2) / 0.04)
+
+
+def model_named(name):
+    """A black box that takes a millisecond, or a model of the zoo."""
+    if name != "box":
+        return zoo.example(name).model
+    return zhat.Model.black_box(log_likelihood, {"x": dist.Uniform(-5.0, 5.0).expand([3]).to_event(1)}, name="box")
+
+
+def child(method, model, folder):
+    """One run, its digits on stdout."""
+    found = zhat.evidence(
+        model_named(model), None if method == "default" else method, seed=1, progress=False, checkpoint=folder, repeats=2
+    )
+    print(json.dumps([repr(found.log_evidence), repr(found.log_evidence_se), found.cost.n_likelihood, found.cost.n_gradient]))
+
+
+def start(method, model, folder):
+    """The child process."""
+    command = [sys.executable, __file__, "--child", method, model, folder]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def tried(method, model, kills, rng):
+    """Digits undisturbed and disturbed."""
+    folder = tempfile.mkdtemp()
+    try:
+        begun = time.perf_counter()
+        undisturbed, errors = start(method, model, os.path.join(folder, "one")).communicate()
+        seconds = time.perf_counter() - begun
+        assert undisturbed, errors
+        n_killed = 0
+        while n_killed < kills:
+            process = start(method, model, os.path.join(folder, "two"))
+            try:
+                process.wait(rng.uniform(0.3, 1.0) * seconds)
+                break  # it ended before it was killed
+            except subprocess.TimeoutExpired:
+                os.kill(process.pid, signal.SIGKILL)
+                process.wait()
+                n_killed += 1
+        disturbed, errors = start(method, model, os.path.join(folder, "two")).communicate()
+        size = sum(path.stat().st_size for path in Path(folder, "two").iterdir())
+    finally:
+        shutil.rmtree(folder)
+    same = bool(disturbed) and json.loads(undisturbed) == json.loads(disturbed)
+    return {
+        "method": method,
+        "model": model,
+        "killed": n_killed,
+        "same": same,
+        "seconds": round(seconds, 1),
+        "kB": size // 1000,
+    } | ({} if same else {"undisturbed": undisturbed, "disturbed": disturbed, "errors": errors[-500:]})
+
+
+def main():
+    """Parse, run, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--child", nargs=3)
+    parser.add_argument("--method", action="append", choices=list(METHODS))
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.child:
+        child(*options.child)
+        return 0
+    rows = []
+    for method in options.method or METHODS:
+        rows.append(tried(method, METHODS[method], options.kills, random.Random(options.seed)))
+        print(json.dumps(rows[-1]), flush=True)
+    return int(not all(row["same"] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Checkpoints: what a run computed, on disk, so that it can go on after its process ended."""

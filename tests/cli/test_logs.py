@@ -1,0 +1,36 @@
+"""``--log FILE``: one line for each record, whatever it contains, and nothing afterwards."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+import pytest
+
+from zhat.cli import main
+from zhat.cli.logs import logged
+from zhat.errors import BadInput
+
+
+def test_records_go_to_the_file(tmp_path):
+    path = tmp_path / "run.log"
+    log = logging.getLogger("zhat")
+    with logged(str(path)):
+        log.info("a name with\na line break")
+    log.info("after")
+    with logged(None):
+        log.info("nowhere")
+    lines = path.read_text().splitlines()
+    assert len(lines) == 1 and lines[0].endswith("INFO a name with a line break")
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    with pytest.raises(BadInput, match=r"--log .* cannot be written"), logged(str(tmp_path)):
+        pass
+
+
+def test_a_run_is_logged(tmp_path, capsys):
+    with warnings.catch_warnings():
+        assert main(["estimate", "zoo:E1", "--method", "laplace", "--seed", "1", "--log", str(tmp_path / "l"), "--quiet"]) == 0
+    text = (tmp_path / "l").read_text()
+    assert "run 0 begins, seed 1, Laplace(" in text and "run 0 ended, log Z = " in text

@@ -1,0 +1,124 @@
+"""The journal: calls that it knows are not made, and everything else is."""
+
+from __future__ import annotations
+
+import time
+
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as dist
+import pytest
+
+from zhat.model.model import Model
+from zhat.sampling.backend.compiled import compiled
+from zhat.sampling.backend.journal import Journal, current, journaled, remembered
+from zhat.sampling.backend.likelihoods import likelihoods
+from zhat.sampling.backend.segments import Segments
+from zhat.sampling.state import State
+
+MODEL = Model(lambda p: -jnp.sum(p["x"] ** 2), {"x": dist.Normal(0.0, 1.0)}, name="normal")
+
+
+@pytest.fixture(autouse=True)
+def everything_is_kept(monkeypatch):
+    monkeypatch.setattr("zhat.sampling.backend.journal.SHORTEST", 0.0)
+    monkeypatch.setattr("zhat.sampling.backend.journal.RATE", 1e12)
+
+
+def twice(backend, x):
+    return {"state": State(position=2.0 * x, log_prior=x.sum(), log_likelihood=None), "both": (x, [x + 1.0])}
+
+
+def test_known_calls_are_not_made(tmp_path):
+    x = np.arange(3.0)
+    with journaled(Journal(Segments(tmp_path))):
+        first = compiled(MODEL, "twice", twice, x)
+        chained = compiled(MODEL, "twice", twice, first["both"][0])
+    journal = Journal(Segments(tmp_path))
+    with journaled(journal):
+        again = compiled(MODEL, "twice", lambda backend, x: 1 / 0, x)
+        assert isinstance(again["state"], State) and isinstance(again["both"][1], list)
+        assert again["state"].log_likelihood is None
+        assert np.asarray(again["state"].position).tolist() == [0.0, 2.0, 4.0]
+        assert str(again["both"][0].dtype) == "float64"
+        repeated = compiled(MODEL, "twice", twice, again["both"][0])  # the output of a call is known by that call
+        assert np.asarray(repeated["state"].position).tolist() == np.asarray(chained["state"].position).tolist()
+        assert journal.n_replayed == 2
+        other = compiled(MODEL, "twice", twice, x + 1.0)  # other arguments are computed
+        assert np.asarray(other["state"].position).tolist() == [2.0, 4.0, 6.0]
+        assert journal.n_replayed == 2
+    assert current() is None
+
+
+def test_large_arguments_differ_by_any_value(tmp_path):
+    journal = Journal(Segments(tmp_path))
+    x = np.zeros(100_000)
+    keys = {journal._content((x,))}
+    for i in (0, 7, 12_345, 99_999):
+        y = x.copy()
+        y[i] = 1.0
+        keys.add(journal._content((y,)))
+    keys.add(journal._content((x.reshape(2, -1),)))
+    assert len(keys) == 6
+
+
+def test_batches_go_on_where_they_ended(tmp_path):
+    calls = []
+
+    def slow(p):
+        if len(calls) == 5:
+            calls.append("stop")
+            raise KeyboardInterrupt
+        calls.append(float(p["x"]))
+        return 10.0 * float(p["x"])
+
+    model = Model.black_box(slow, {"x": dist.Normal(0.0, 1.0)}, name="box")
+    x = {"x": np.arange(10.0)}
+    with pytest.raises(KeyboardInterrupt), journaled(Journal(Segments(tmp_path))):
+        likelihoods(model, x)
+    n_done = 3  # pieces of 1, 2, 4 points: the third was not finished
+    with journaled(Journal(Segments(tmp_path))):
+        calls.append("again")
+        assert likelihoods(model, x).tolist() == [10.0 * i for i in range(10)]
+    assert calls[calls.index("again") + 1 :] == [float(i) for i in range(n_done, 10)]
+
+
+def test_measured_numbers_are_remembered(tmp_path):
+    assert remembered("seconds", 1.0) == 1.0
+    with journaled(Journal(Segments(tmp_path))):
+        assert [remembered("seconds", value) for value in (1.0, 2.0)] == [1.0, 2.0]
+    with journaled(Journal(Segments(tmp_path))):
+        assert [remembered("seconds", value) for value in (3.0, 4.0, 5.0)] == [1.0, 2.0, 5.0]
+
+
+def test_large_outputs_of_short_calls_are_computed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("zhat.sampling.backend.journal.RATE", 1.0)
+    with journaled(Journal(Segments(tmp_path))):
+        compiled(MODEL, "twice", twice, np.arange(3.0))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_what_there_is(tmp_path, monkeypatch):
+    journal = Journal(Segments(tmp_path))
+    with journaled(journal):
+        remembered("a", 1.0)
+        journal.write()
+
+        def full(*args, **kwargs):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(np, "savez", full)
+        remembered("b", 2.0)
+    assert journal.failed.errno == 28
+    assert len(Segments(tmp_path)) == 1 and len(list(tmp_path.iterdir())) == 1
+
+
+def test_it_is_written_after_a_second(tmp_path, monkeypatch):
+    journal = Journal(Segments(tmp_path))
+    now = time.monotonic()
+    with journaled(journal):
+        compiled(MODEL, "twice", twice, np.arange(3.0))
+        assert not list(tmp_path.iterdir())
+        monkeypatch.setattr(time, "monotonic", lambda: now + 3.0)
+        compiled(MODEL, "twice", twice, np.arange(4.0))
+        assert list(tmp_path.iterdir())

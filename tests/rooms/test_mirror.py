@@ -52,7 +52,7 @@ WITHOUT = {
         adapters/pymc_constants adapters/pymc_for_jax adapters/pymc_graphs adapters/pymc_reading adapters/pymc_refusals
     """,
     "INLA as a whole: tests/methods/test_inla.py": """
-        sampling/latent/correction sampling/latent/field sampling/latent/inner sampling/latent/outer
+        sampling/latent/correction sampling/latent/field sampling/latent/inner sampling/latent/outer sampling/latent/prior_view
         zoo/fields/latent_gaussian zoo/fields/series
     """,
     "variational bounds as a whole: tests/methods/test_variational.py": """

@@ -4,7 +4,7 @@
 
 Laplace's method inside (Rue, Martino & Chopin 2009): at the mode x* of the integrand for a given theta,
 log Z~(theta) = log p(y, x* | theta) + (n/2) log 2 pi - (1/2) log det H. For latents on a line H is banded, and a Newton step costs
-O(n); thousands of latents take seconds. Outside, a lattice over theta that is refined until two lattices agree
+O(n); thousands of latents take seconds. Outside, a lattice over theta that is refined until two steps agree
 (`sampling.latent.outer`); up to four such parameters.
 
 Needs a model that declares its latent Gaussian parameters: `zhat.latent` builds such models from effects (independent, random
@@ -20,20 +20,23 @@ error is the quadrature's alone. `nested_laplace` in the diagnostics is the unco
 
 *When it lies.* Several modes of the latents for one theta leave no trace in the weights. The observations of `zhat.latent` are
 log-concave, so that there is one mode only; for other likelihoods Newton searches from prior draws must end at the same mode
-(`inner-modes`). A second mode in theta that no search from 32 prior draws reaches is missed as well. Improper priors (an intrinsic
+(`inner-modes`). A second mode in theta is part of the lattice if one of 128 prior draws falls near it; the mean of Laplace's
+inner integral over these draws is compared with the lattice (`missed-mass`). What no draw meets is missed. Improper priors (an intrinsic
 random walk without a start) are refused: the evidence is then undefined. Section 3.7 of Friel & Wyse (2012) names the method.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from zhat.errors import UnsupportedModel
 from zhat.methods._base import Method, check_count
+from zhat.missed_mass.finding import Answer, Finding, Progress, SecondEstimate
 from zhat.missed_mass.look import Look
+from zhat.model.fields.declared import Latent
 from zhat.model.model import Model, Offer
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Diagnostic, Estimate, Kind, Status
@@ -44,6 +47,7 @@ from zhat.sampling.latent.correction import Corrected, corrected
 from zhat.sampling.latent.field import Field, check_declared
 from zhat.sampling.latent.inner import Node, inner_modes
 from zhat.sampling.latent.outer import Outer, integrate
+from zhat.sampling.latent.prior_view import prior_view
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.weights import weights_status
@@ -93,13 +97,47 @@ class INLA(Method):
         parts = corrected(field, outer, self.n_draws, key.child("draws"), bench.loop)
         best = max(outer.nodes, key=lambda node: node.log_laplace)
         status = quadrature_status(outer).and_(_inner_status(field, best, prior, bench.loop))
-        return _estimate(model, field, outer, parts, status)
+        return self._compared(_estimate(model, field, outer, parts, status), prior_view(field, outer, bench.loop))
+
+    def _compared(self, estimate: Estimate, view: Weights | None) -> Estimate:
+        """The estimate beside the mean of the inner integrals over prior draws, shifted by the correction."""
+        if view is None or not np.isfinite(estimate.log_evidence):
+            return estimate
+        shift = float(estimate.diagnostics["correction"]) if estimate.kind is Kind.SAMPLING else 0.0  # type: ignore[arg-type]
+        second = SecondEstimate(float(view.log_mean) + shift, float(view.log_mean_se), float(view.pareto_k))
+        answer = Answer(estimate.log_evidence, float(estimate.log_evidence_se or estimate.approximation_error or 0.0))
+        finding = Finding(answer, self.look.effort, coverage_check=Progress.DONE, from_population=second)
+        estimate = replace(estimate, diagnostics={**estimate.diagnostics, **finding.diagnostics})
+        if not finding.population_exceeds:
+            return estimate
+        return replace(
+            estimate,
+            log_evidence_se=None,
+            kind=Kind.APPROXIMATION,
+            approximation_error=second.excess(answer),
+            status=estimate.status.and_(Status.suspect("missed-mass", _MISSED.format(second.excess(answer)))),
+        )
 
 
+_MISSED = (
+    "the mean of the inner integrals over prior draws of the other parameters exceeds the quadrature by {:.2f} nats, more than three "
+    "joint standard errors: the lattice misses part of their posterior; use zhat.SMC()."
+)
 _NO_MODE = (
     "Newton's method found no mode of the latents at any of the parameter values that were tried: the likelihood may be unbounded "
     "in the latents, or zero at its start; use zhat.SMC()."
 )
+
+
+def can_integrate(model: Model) -> bool:
+    """Whether the model declares latents that are log-concave but not Gaussian, beside few enough other parameters.
+
+    The default runs INLA first then. Gaussian ones leave no standard error: nothing is sampled.
+    """
+    declared = model.latent
+    if not isinstance(declared, Latent) or not declared.log_concave or declared.quadratic:
+        return False
+    return 0 < len(Field.of(model).rest) <= MOST_HYPERPARAMETERS
 
 
 def _estimate(model: Model, field: Field, outer: Outer, parts: Corrected, status: Status) -> Estimate:
@@ -154,12 +192,12 @@ def _estimate(model: Model, field: Field, outer: Outer, parts: Corrected, status
 
 
 def quadrature_status(outer: Outer) -> Status:
-    """Whether the lattices of the quadrature agree."""
+    """Whether two steps of the quadrature agree."""
     if outer.agrees:
         return Status.ok()
     return Status.suspect(
         "quadrature",
-        f"the two lattices over the parameters beside the latents differ by {2.0 * outer.error:.2g} nats with {len(outer.nodes):,} "
+        f"the quadrature over the parameters beside the latents still moves by {outer.error:.2g} nats with {len(outer.nodes):,} "
         "nodes, and a finer one has too many: reparametrise, or use zhat.SMC().",
     )
 

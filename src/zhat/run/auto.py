@@ -18,7 +18,7 @@ from zhat.missed_mass.finding import Answer, Finding
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
-from zhat.run.families import End, Family, first, following
+from zhat.run.families import INTEGRATED, End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge, with_views
 from zhat.run.precision import first_factor, to_precision
 from zhat.run.price import announce, default_precision, measured_seconds, price_of_plan
@@ -110,6 +110,11 @@ def has_two_views(result: Evidence) -> bool:
 
 def _two_views(result: Evidence) -> str:
     k, at, se = (float(result.diagnostics.get(name, float("nan"))) for name in _VIEW)  # type: ignore[arg-type]
+    if result.method == INTEGRATED.label:
+        return (
+            f"the declared latent Gaussian parameters are integrated by Laplace's method, corrected by draws whose weights are well behaved "
+            f"(Pareto k {k:.2f}); the mean over prior draws of the other parameters agrees with the quadrature over them ({at:.3g} ± {se:.2g})"
+        )
     return (
         f"importance sampling at the modes, whose weights are well behaved (Pareto k {k:.2f}); a tempered population from the prior "
         f"agrees ({at:.3g} ± {se:.2g} on what it visited)"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from zhat.methods._base import Method
 from zhat.methods.bridge import Bridge
 from zhat.methods.importance import Importance
+from zhat.methods.inla import INLA, can_integrate
 from zhat.methods.nested import REGIONS_UP_TO, NestedSampling
 from zhat.methods.smc import SMC
 from zhat.model.model import Model
@@ -29,6 +30,7 @@ class End(enum.Enum):
     TEMPERING = "from the prior, by tempering"
     THRESHOLDS = "from the prior, by likelihood thresholds"
     CHAINS = "from posterior chains"
+    LATENTS = "from the modes of latent Gaussian parameters"
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,14 @@ FROM_DRAWS = Family("bridge on your draws", End.CHAINS, Bridge(), 1)
 FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=False))
 
 
+# Latent Gaussian parameters integrated by Laplace's method: hundreds of them are no more than a few.
+INTEGRATED = Family("inla", End.LATENTS, INLA())
+
+
 def first(model: Model) -> Family:
     """The family that runs first."""
+    if can_integrate(model):
+        return INTEGRATED
     in_regions = model.is_black_box and model.n_dimensions <= REGIONS_UP_TO
     return FIRST_OF_BLACK_BOX if in_regions else FIRST
 
@@ -79,6 +87,8 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     Where importance sampling is accepted and tempering differs from it, thresholds decide, which have no first-order transitions.
     Otherwise SMC comes first, which is the more precise one.
     """
+    if can_integrate(model):
+        yield FIRST
     smc = Family("smc", End.TEMPERING, SMC())
     more = SMC(n_particles=2 * SMC().n_particles)
     if model.n_dimensions > NESTED_UP_TO:
@@ -102,6 +112,8 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
 
 def thorough(model: Model) -> Iterator[Family]:
     """The families of a crosscheck: one from each end, then a second algorithm of each, then repeats with more effort."""
+    if can_integrate(model):
+        yield INTEGRATED
     yield FIRST
     yield Family("smc", End.TEMPERING, SMC())
     has_nested = model.n_dimensions <= NESTED_UP_TO

@@ -7,7 +7,7 @@ gradients however long it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -40,6 +40,12 @@ class Field:
     shape: Shape
     log_concave: bool
     quadratic: bool
+    with_likelihood: bool = True
+
+    @property
+    def prior(self) -> Field:
+        """The field without its likelihood: given the rest it is Gaussian, so the inner integral is the prior density of the rest."""
+        return replace(self, quadratic=True, with_likelihood=False)
 
     @staticmethod
     def of(model: Model) -> Field:
@@ -73,9 +79,8 @@ class Field:
             rows = slice(start, min(start + size, n))
             missing = size - (rows.stop - start)
             padded = [np.concatenate([a[rows], np.repeat(a[rows][:1], missing, axis=0)]) for a in (x, theta)]
-            parts = compiled(
-                self.model, ("latent derivatives", self.model.latent), _joint(self, True), *padded, self.shape.probes()
-            )
+            key = ("latent derivatives", self.model.latent, self.with_likelihood)
+            parts = compiled(self.model, key, _joint(self, self.with_likelihood), *padded, self.shape.probes())
             part = [np.asarray(p)[: rows.stop - start] for p in parts]
             value[rows], gradient[rows] = part[0], part[1]
             arrows += arrows_from_products(self.shape, -part[2])

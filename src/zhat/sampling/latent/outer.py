@@ -5,15 +5,17 @@ trapezoid rule on a lattice of step h converges geometrically (for a normal inte
 each coordinate: 5e-9 at h = 1). The lattice is grown from the mode: neighbours of nodes within `DROP` nats of the highest are added, so
 that each side is as wide as its own tail, and corners that hold nothing cost nothing.
 
-*Its error.* A second lattice, shifted by half a step in all coordinates, gives a second value. The errors of the two have opposite signs
-to first order, and their mean keeps what is of second order: about the square of their difference. The error is that square, and a
-small part of the difference in case the first orders cancel by chance. Where it is larger than `AGREE`, a finer step follows. The share
-of nodes at the rim is added for what lies beyond it.
+Two lattices are used, one shifted by half a step in all coordinates: their first errors have opposite signs, so their mean is better
+than both.
+
+*Its error.* A finer pair follows until the means of two steps agree to `AGREE`; the change from the last step to this one, which is larger
+than what is left, is the error. The difference of the two lattices of a pair is no measure of it: where the integrand is narrow along a
+diagonal both have the same error. The share of nodes at the rim is added for what lies beyond it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,18 +29,17 @@ from zhat.sampling.latent.inner import Node, inner_modes
 # Nats below the highest node at which the lattice ends, in one and two dimensions and in more, where nodes are many: a normal
 # has 2e-6 of its mass beyond in two dimensions, 8e-5 in three. The share of the rim around them is part of the error.
 DROP, DROP_IN_MANY = 13.0, 11.0
-# The error of the mean of two lattices that differ by d is FIRST_ORDER d + d^2. Seen on the autoregression in noise and on stochastic
-# volatility: d^2 / 4 to d^2 / 40 for steps of 0.7 to 1.4.
-FIRST_ORDER = 0.02
-# The lattices agree where that error is at most this many nats.
-AGREE = 1e-3
-# The first step in standard deviations, in up to two dimensions and in more; the factor of the next, how many there are; nodes at most.
-FIRST_STEP, FIRST_STEP_IN_MANY = 1.0, 1.2
+# Means of two steps that differ by at most this many nats agree, in one and two dimensions and in more.
+AGREE, AGREE_IN_MANY = 1e-3, 2e-3
+# The first step in standard deviations, in one and two dimensions and in more; the factor of the next, how many there are; nodes at most.
+FIRST_STEP, FIRST_STEP_IN_MANY = 1.4, 1.6
 FINER = 0.7
 MOST_REFINEMENTS = 5
 MOST_NODES = 40_000
+# Nats below the highest mode within which a prior draw is a seed of the lattice: what it stands for is more than exp(-6) of the mass.
+SEED_DROP = 6.0
 # Prior draws of theta that are evaluated, and the best of them that an ascent starts from.
-SEARCHED = 32
+SEARCHED = 128
 OPTIMISED = 4
 # Prior draws of the latents from which Newton starts where zero fails (a saddle between two modes, an edge).
 FURTHER_STARTS = 4
@@ -89,12 +90,15 @@ class Outer:
     log_integral : float
         The mean of both lattices.
     error : float
-        From their difference, and the share of the rim.
+        The change from the step before, and the share of the rim.
     step : float
     agrees : bool
-        Whether the lattices agree; False when the nodes allowed were too few.
+        Whether two steps agree; False when the nodes allowed were too few.
     n_modes : int
         Separate maxima that the search found.
+    searched : (n, m) array
+        Prior draws of theta at which the search evaluated log Z~.
+    searched_value : (n,) array
     """
 
     nodes: list[Node]
@@ -104,6 +108,8 @@ class Outer:
     step: float
     agrees: bool
     n_modes: int
+    searched: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    searched_value: Array = field(default_factory=lambda: np.zeros(0))
 
 
 def integrate(field: Field, draws: Array, loop: Loop) -> Outer | None:
@@ -112,25 +118,25 @@ def integrate(field: Field, draws: Array, loop: Loop) -> Outer | None:
     if not len(field.rest):
         nodes = [node for node in marginal.nodes(np.zeros((1, 0))) if node is not None]
         return Outer(nodes, 0.0, nodes[0].log_laplace, 0.0, 0.0, True, 1) if nodes else None
-    modes, axes = _search(marginal, draws[:, field.rest])
-    if modes is None:
+    searched = draws[:SEARCHED, field.rest]
+    value = marginal.values(searched)
+    if not np.isfinite(value).any():
         return None
-    return _refine(marginal, modes, axes, loop)
+    modes, axes = _search(marginal, searched, value)
+    # Draws within reach of the highest mode are seeds of the lattice too: a region apart from the modes is then part of it.
+    top = max(value.max(), marginal.values(modes[:1])[0])
+    found = _refine(marginal, modes, np.concatenate([modes, searched[value > top - SEED_DROP]]), axes, loop)
+    return replace(found, searched=searched, searched_value=value)
 
 
 # -- the search ----------------------------------------------------------------------------------------------------------------
 
 
-def _search(marginal: Marginal, draws: Array) -> tuple[Array | None, Array]:
-    """The maxima of log Z~, highest first, and axes in which the highest has unit curvature."""
-    m = draws.shape[1]
+def _search(marginal: Marginal, draws: Array, values: Array) -> tuple[Array, Array]:
+    """The maxima of log Z~, highest first, and axes in which the highest has unit curvature; from prior draws and the values there."""
     widths = np.maximum(np.subtract(*np.quantile(draws, [0.84, 0.16], axis=0)) / 2.0, 1e-3)
-    some = draws[:SEARCHED]
-    values = marginal.values(some)
     order = [row for row in np.argsort(-values) if np.isfinite(values[row])]
-    if not order:
-        return None, np.eye(m)
-    ends = sorted(ascend(marginal.values, some[order[:OPTIMISED]], np.diag(widths)), key=lambda end: -end.value)
+    ends = sorted(ascend(marginal.values, draws[order[:OPTIMISED]], np.diag(widths)), key=lambda end: -end.value)
     top = ends[0]
     inverse = np.asarray(np.linalg.inv(top.axes), np.float64)
     modes = [top.place]
@@ -194,17 +200,19 @@ def _moved(point: Point, axis: int, by: int) -> Point:
     return (*point[:axis], point[axis] + by, *point[axis + 1 :])
 
 
-def _refine(marginal: Marginal, modes: Array, axes: Array, loop: Loop) -> Outer:
+def _refine(marginal: Marginal, modes: Array, places: Array, axes: Array, loop: Loop) -> Outer:
+    """The integral over lattices centred at the first mode and grown from all `places`."""
     m = modes.shape[1]
     log_volume = float(np.log(np.abs(np.linalg.det(axes))))
     inverse = np.linalg.inv(axes)
-    step, n_before = FIRST_STEP if m <= 2 else FIRST_STEP_IN_MANY, 0
+    step, allowed = (FIRST_STEP, AGREE) if m <= 2 else (FIRST_STEP_IN_MANY, AGREE_IN_MANY)
+    total, change, n_nodes = np.nan, np.inf, 0
     for _ in range(MOST_REFINEMENTS):
         lattice = _Lattice(marginal, modes[0], axes, step)
-        nearest = [np.round((inverse @ (mode - modes[0])) / step) for mode in modes]
+        nearest = [np.round((inverse @ (place - modes[0])) / step) for place in places]
         sums, inside, beyond = [], [], 0.0
         for odd in (0, 1):
-            seeds = [tuple(int(2 * i) + odd for i in place) for place in nearest]
+            seeds = list(dict.fromkeys(tuple(int(2 * i) + odd for i in place) for place in nearest))
             points, rim = lattice.grow(seeds, loop)
             points += [point for point in rim if lattice.value(point) > -np.inf]
             sums.append(float(log_sum_exp(np.array([lattice.value(point) for point in points]))))
@@ -212,17 +220,14 @@ def _refine(marginal: Marginal, modes: Array, axes: Array, loop: Loop) -> Outer:
             # exponentially, and slowly along ridges. On the autoregression in noise it is 0.7 to 1.6 times the rim.
             beyond += sum(float(np.exp(lattice.value(point) - sums[-1])) for point in rim)
             inside += points
-        error, n_before = lattice_error(sums[0] - sums[1]), len(lattice.nodes)
-        if error < AGREE or n_before / FINER**m > MOST_NODES:
+        log_cell, n_nodes = log_volume + m * float(np.log(step)) - float(np.log(2.0)), len(lattice.nodes)
+        before, total = total, float(np.logaddexp(sums[0], sums[1])) + log_cell
+        change = np.inf if np.isnan(before) else abs(total - before)
+        if change < allowed or n_nodes / FINER**m > MOST_NODES:
             break
         step *= FINER
-    log_cell = log_volume + m * float(np.log(lattice.step)) - float(np.log(2.0))
+    if np.isinf(change):  # the first lattice is the largest that is allowed
+        change = abs(sums[0] - sums[1])
     nodes = [node for point in inside if (node := lattice.nodes[point]) is not None]  # with the rim
-    total = float(np.logaddexp(sums[0], sums[1])) + log_cell
-    agrees = error < AGREE and n_before < MOST_NODES
-    return Outer(nodes, log_cell, total, error + beyond, lattice.step, agrees, len(modes))
-
-
-def lattice_error(difference: float) -> float:
-    """The error of the mean of two lattices whose logarithms differ by this much."""
-    return FIRST_ORDER * abs(difference) + difference**2
+    agrees = change < allowed and n_nodes < MOST_NODES
+    return Outer(nodes, log_cell, total, change + beyond, lattice.step, agrees, len(modes))

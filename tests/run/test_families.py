@@ -3,8 +3,8 @@
 import numpyro.distributions as dist
 import pytest
 
-from zhat import Model
-from zhat.run.families import End, following, thorough
+from zhat import Model, zoo
+from zhat.run.families import End, first, following, thorough
 
 
 def model(d, black_box=False):
@@ -43,3 +43,12 @@ def test_a_crosscheck_has_all_four_ends_and_repeats_come_last():
     assert all(family.repeats for family in families[first_repeat:])
     before = {family.label for family in families[:first_repeat]}
     assert {family.label for family in families[first_repeat:]} <= before
+
+
+def test_declared_latents_are_integrated_first_where_that_leaves_a_standard_error():
+    counts = zoo.example("coal-smooth").model
+    assert first(counts).label == "inla"
+    assert next(iter(following(counts, False))).label == "importance"
+    assert "inla" in {family.label for family in thorough(counts)}
+    for other in ("noisy-ar", "E13", "E1"):  # Gaussian observations, latents declared by name, none
+        assert first(zoo.example(other).model).label == "importance"

@@ -30,7 +30,6 @@ class End(enum.Enum):
     TEMPERING = "from the prior, by tempering"
     THRESHOLDS = "from the prior, by likelihood thresholds"
     CHAINS = "from posterior chains"
-    LATENTS = "from the modes of latent Gaussian parameters"
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=F
 
 
 # Latent Gaussian parameters integrated by Laplace's method: hundreds of them are no more than a few.
-INTEGRATED = Family("inla", End.LATENTS, INLA())
+INTEGRATED = Family("inla", End.MODES, INLA())
 
 
 def first(model: Model) -> Family:

@@ -25,6 +25,7 @@ MODULES = (
     "proposals",
     "settings",
     "latent",
+    "classical",
     "families",
     "priors",
     "types",

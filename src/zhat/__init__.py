@@ -8,8 +8,8 @@ Methods, models and results are names of this module. Settings of methods are in
 `zhat.errors`; examples with known evidence in `zhat.zoo`.
 """
 
+from zhat import classical, errors, families, kernels, latent, methods, plots, priors, proposals, schedules, settings, types, zoo
 from zhat import compile_cache as _compile_cache
-from zhat import errors, families, kernels, latent, methods, plots, priors, proposals, schedules, settings, types, zoo
 from zhat.adapters.formula.door import formula
 from zhat.comparing.averaging import average, predict
 from zhat.comparing.compare import compare
@@ -82,6 +82,7 @@ __all__ = [
     "Subsets",
     "Variational",
     "average",
+    "classical",
     "compare",
     "crosscheck",
     "errors",

@@ -44,6 +44,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("spaces",),
     ("zoo",),
     ("adapters",),
+    ("classical",),
     ("report",),
     ("plots", "kernels", "schedules", "proposals", "settings", "latent", "families", "priors", "types"),  # thin public modules
     ("studies",),

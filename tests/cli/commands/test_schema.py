@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,9 @@ def kept(tmp_path_factory):
     return str(result.save(tmp_path_factory.mktemp("kept") / "run.json"))
 
 
+PINE = str(Path(zhat.zoo.__file__).parent / "datasets" / "radiata_pine_friel_wyse.csv")
 COMMANDS = {
+    "formula": ["formula", PINE, "strength ~ density"],
     "estimate": ["estimate", "zoo:E1", "--method", "smc", "--seed", "1"],
     "estimate failed": ["estimate", "zoo:E1", "--method", "smc", "--seed", "1", "--budget", "2000"],
     "estimate approximate": ["estimate", "zoo:E1", "--method", "laplace", "--repeats", "2"],

@@ -165,8 +165,8 @@ class ScaledNormal(Prior):
     def words(self) -> str:
         """See `Prior`."""
         return (
-            f"scaled normals (Gelman et al. 2008): slopes N(0, ({self.slopes:g}/sd(x))^2) for each column x, intercept at the columns' means "
-            f"N(0, {self.intercept:g}^2)"
+            f"scaled normals (Gelman et al. 2008): scale {self.slopes:g} for the effect of one standard deviation of a column, "
+            f"{self.intercept:g} for the intercept at the columns' means"
         )
 
 

@@ -64,12 +64,12 @@ class Sums:
         return np.asarray(best, np.float64), float(np.clip(best @ self.xy / self.yy, 0.0, 1.0))
 
 
-def log_bf_fixed_g(df: int, p: int | FloatArray, r2: float | FloatArray, g: float | FloatArray) -> FloatArray:
+def log_bf_fixed_g(df: float, p: int | FloatArray, r2: float | FloatArray, g: float | FloatArray) -> FloatArray:
     """For beta ~ N(0, g sigma^2 (X'X)^-1) with a fixed g, such as g = n for unit information."""
     return np.asarray(0.5 * (df - np.asarray(p)) * np.log1p(g) - 0.5 * df * np.log1p(g * (1.0 - np.asarray(r2))))
 
 
-def log_bf_one_g(n: int, df: int, p: int, r2: float, scale: float) -> Integral:
+def log_bf_one_g(n: float, df: float, p: int, r2: float, scale: float) -> Integral:
     """Zellner-Siow: beta ~ N(0, g sigma^2 n (X'X)^-1), g ~ inverse gamma(1/2, scale^2/2); a function of R squared alone."""
     if p == 0:
         return Integral.closed_form(0.0)

@@ -136,8 +136,7 @@ class Crosscheck:
 
     def meaning(self) -> list[str]:
         """What the table means and what could not have been seen, a sentence each."""
-        why = self.evidence.why_this_method
-        lines = [f"{why[:1].upper()}{why[1:]}."]
+        lines = [f"{self.evidence.why_this_method}."]
         if self.resolution is not None:
             share = -math.expm1(-self.resolution)
             lines.append(

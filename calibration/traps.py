@@ -1,7 +1,8 @@
 """Never confidently wrong: every method on every trap of the zoo, over many seeds.
 
 A run is *right* when it is `ok` and the truth lies within four of its reported errors, *flagged* when it is not `ok`
-(whatever its number), and *confidently wrong* otherwise. The table is kept in `traps.csv` beside this file.
+(whatever its number), and *confidently wrong* otherwise. The table is kept in `traps.csv` beside this file, that of the crosscheck,
+which takes minutes on some traps, in `traps_crosscheck.csv`.
 
     python calibration/traps.py            # 20 seeds, two processes
 """
@@ -25,6 +26,7 @@ MORE = ("E15", "label-switching-2", "label-switching-3", "gaussian-100", "unequa
 # Rows that are no single method: several families until two agree.
 PORTFOLIOS = ("default", "crosscheck")
 RESULTS = Path(__file__).parent / "traps.csv"
+RESULTS_OF_CROSSCHECK = Path(__file__).parent / "traps_crosscheck.csv"
 COLUMNS = ("trap", "method", "runs", "right", "flagged", "confidently_wrong", "worst_error", "largest_z", "reasons")
 
 
@@ -76,12 +78,13 @@ def _result(model: Any, method: str, seed: int) -> Any:
 
 def keep(new: dict[str, object], order: list[str]) -> None:
     """Put one row into the table, in place of an older one."""
+    results = RESULTS_OF_CROSSCHECK if new["method"] == "crosscheck" else RESULTS
     kept: dict[tuple[object, object], dict[str, object]] = {}
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
+    if results.exists():
+        with results.open(newline="") as file:
             kept = {(row["trap"], row["method"]): dict(row) for row in csv.DictReader(file)}
     kept[new["trap"], new["method"]] = new
-    with RESULTS.open("w", newline="") as file:
+    with results.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(kept[key] for key in sorted(kept, key=lambda key: (order.index(str(key[0])), str(key[1]))))

@@ -63,6 +63,12 @@ def test_one_family_alone_is_unconfirmed(found):
     assert [reason.code for reason in answer.status.reasons] == ["unconfirmed"] and answer.log_evidence == -3.0
 
 
+def test_two_runs_of_one_algorithm_alone_are_unconfirmed(found):
+    again = replace(NESTED, number=2)
+    runs = [member(found, SMC, -9.0, None, REFUSED), member(found, NESTED, -3.0, 0.1), member(found, again, -3.1, 0.1)]
+    assert [reason.code for reason in unresolved(judge(runs, 3.0)).status.reasons] == ["unconfirmed"]
+
+
 def test_where_every_family_refuses_the_range_is_named(found):
     answer = unresolved(judge([member(found, SMC, -9.0, None, REFUSED), member(found, NESTED, -3.0, None, REFUSED)], 3.0))
     assert answer.status.level is Level.SUSPECT and "no-agreement" in [reason.code for reason in answer.status.reasons]

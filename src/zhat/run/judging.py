@@ -137,7 +137,7 @@ def unresolved(judgement: Judgement) -> Evidence:
         sentence = f"every family refused its own answer ({said}){span}; reparametrise the model, or give its posterior draws."
         return with_views(best.doubted(Status.suspect("no-agreement", sentence)), members, "no family of methods has an answer")
     best = judgement.agreeing[0].evidence
-    if len(judgement.accepted) == 1:
+    if len({member.family.label for member in judgement.accepted}) == 1:
         sentence = f"one algorithm has an answer and no other confirms it ({said}); run zhat.crosscheck(model) for longer."
         return with_views(best.doubted(Status.suspect("unconfirmed", sentence)), members, "one family alone has an answer")
     span = _span([member.evidence.log_evidence for member in judgement.accepted])

@@ -85,7 +85,7 @@ def test_log_densities_are_those_of_numpyro(pm, name):
 @pytest.mark.parametrize("name", ALL)
 def test_evidences_agree_with_numpyro(pm, name):
     first, second = (zhat.evidence(model, seed=4, progress=False) for model in both(name))
-    assert first.status.ok and second.status.ok
+    assert first.status.is_ok and second.status.is_ok
     joint = np.hypot(first.log_evidence_se, second.log_evidence_se)
     assert abs(first.log_evidence - second.log_evidence) < 4 * joint
 
@@ -95,7 +95,7 @@ def test_an_evidence_that_is_known(pm):
     a, y = np.array([2.0, 1.0, 3.0, 0.5]), np.array([3, 7, 1, 4])
     truth = stats.dirichlet_multinomial(a, int(y.sum())).logpmf(y)
     result = zhat.evidence(model, "importance", seed=1, progress=False)
-    assert result.status.ok and abs(result.log_evidence - truth) < 4 * result.log_evidence_se
+    assert result.status.is_ok and abs(result.log_evidence - truth) < 4 * result.log_evidence_se
 
 
 def test_log_prior_of_the_coordinates_has_the_jacobian_and_gradients_exist(pm):

@@ -72,7 +72,7 @@ def test_what_follows_from_the_maps():
 @pytest.mark.parametrize("method", ["nested"])  # in the cube, with moves and a check from the prior
 def test_methods_of_every_family_take_it(method):
     result = zhat.evidence(model(), method, seed=1, progress=False)
-    assert result.status.ok, result.status
+    assert result.status.is_ok, result.status
     assert abs(result.log_evidence - truth()) < 4 * result.log_evidence_se
 
 

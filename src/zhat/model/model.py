@@ -229,6 +229,33 @@ class Model:
 
         return model(bambi_model, name=name, zero_where_nan=zero_where_nan, data_id=data_id)
 
+    @staticmethod
+    def from_stan(
+        stan_model: Any,
+        prior_only: Any = None,
+        *,
+        name: str | None = None,
+        zero_where_nan: bool = False,
+        data_id: str | None = None,
+    ) -> Model:
+        """A Stan program with its data: any object with the methods of BridgeStan's `StanModel`.
+
+        Nothing can be drawn from the prior of a Stan program: its evidence comes from posterior draws,
+        ``zhat.evidence(model, draws=...)``. All constants are kept (``propto=False``), but not those that the program itself leaves out:
+        ``real<lower=0> tau; tau ~ cauchy(0, 5);`` has prior mass 1/2, and the evidence is log 2 too low.
+
+        Parameters
+        ----------
+        prior_only : object, optional
+            The same program with its likelihood switched off by its data; log prior and log likelihood are then known apart. The
+            evidence of ``Model.from_stan(prior_only)``, from draws of it, is the logarithm of the prior's mass, which should be zero.
+        data_id : str, optional
+            A name for the data, which are inside the Stan object: a comparison refuses models whose `data_id` differ.
+        """
+        from zhat.adapters.stan import model
+
+        return model(stan_model, prior_only, name=name, zero_where_nan=zero_where_nan, data_id=data_id)
+
     @classmethod
     def black_box(
         cls,

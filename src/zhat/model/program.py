@@ -50,21 +50,8 @@ class ProgramSpace(Space):
 
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
         """See `Space`."""
-        free = self.split(u)
-        params: Params = {}
-        log_jacobians = []
-
-        def substitute(msg: dict[str, Any]) -> Any:
-            if msg["type"] != "sample" or msg["name"] not in free:
-                return None
-            transform = biject_to(msg["fn"].support)
-            z = free[msg["name"]]
-            value = transform(z)
-            log_jacobians.append(jnp.sum(transform.log_abs_det_jacobian(z, value)))
-            params[msg["name"]] = value
-            return value
-
-        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        trace, log_jacobians = self._at(u, data, hyper)
+        params = {name: trace[name]["value"] for name in self.names}
         log_prior = sum(_log_prob(trace[name]) for name in self.names)
         log_prior = jnp.asarray(log_prior + sum(log_jacobians), dtype=jnp.float64)
         finite = jnp.isfinite(u).all()
@@ -74,20 +61,8 @@ class ProgramSpace(Space):
 
     def log_priors(self, u: jax.Array, data: Any, hyper: Any) -> jax.Array:
         """See `Space`."""
-        free = self.split(u)
-        jacobians: dict[str, jax.Array] = {}
-
-        def substitute(msg: dict[str, Any]) -> Any:
-            if msg["type"] != "sample" or msg["name"] not in free:
-                return None
-            transform = biject_to(msg["fn"].support)
-            z = free[msg["name"]]
-            value = transform(z)
-            jacobians[msg["name"]] = jnp.sum(transform.log_abs_det_jacobian(z, value))
-            return value
-
-        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
-        return jnp.stack([_log_prob(trace[name]) + jacobians[name] for name in self.names])
+        trace, log_jacobians = self._at(u, data, hyper)
+        return jnp.stack([_log_prob(trace[name]) + one for name, one in zip(self.names, log_jacobians, strict=True)])
 
     def log_prior(self, params: Params, data: Any, hyper: Any) -> jax.Array:
         """See `Space`."""
@@ -96,17 +71,28 @@ class ProgramSpace(Space):
 
     def coordinates(self, params: Params, data: Any, hyper: Any) -> list[jax.Array]:
         """See `Space`."""
-        parts: dict[str, jax.Array] = {}
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), data=params), data, hyper)
+        return [jnp.ravel(biject_to(trace[name]["fn"].support).inv(params[name])) for name in self.names]
+
+    def _at(self, u: jax.Array, data: Any, hyper: Any) -> tuple[dict[str, Any], list[jax.Array]]:
+        """The sites of the program at `u`, and the log-Jacobian of each.
+
+        These are read off after the program has run: inside a `scan` of NumPyro a site's value is one step of a series, and what a
+        handler would keep there does not outlive the step.
+        """
+        free = self.split(u)
 
         def substitute(msg: dict[str, Any]) -> Any:
-            if msg["type"] != "sample" or msg["name"] not in params:
+            if msg["type"] != "sample" or msg["name"] not in free:
                 return None
-            value = params[msg["name"]]
-            parts[msg["name"]] = jnp.ravel(biject_to(msg["fn"].support).inv(value))
-            return value
+            return biject_to(msg["fn"].support)(free[msg["name"]])
 
-        sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
-        return [parts[name] for name in self.names]
+        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        log_jacobians = []
+        for name in self.names:
+            transform = biject_to(trace[name]["fn"].support)
+            log_jacobians.append(jnp.sum(transform.log_abs_det_jacobian(free[name], trace[name]["value"])))
+        return trace, log_jacobians
 
     def sample_prior(self, key: jax.Array, data: Any, hyper: Any) -> jax.Array:
         """See `Space`."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 # CmdStanPy and PyStan give the density without its constants.
-STAN = "give its normalised log density to zhat.Model.from_log_density(...), with posterior draws"
+STAN = "load the program with BridgeStan and give zhat.Model.from_stan(model)"
 # The doors for other libraries' models, by the first part of a class's module; none of them is imported to find out.
 DOORS = {
     "pymc": "zhat.Model.from_pymc(model)",
     "bambi": "zhat.Model.from_bambi(model)",
+    "bridgestan": "zhat.Model.from_stan(model)",
 }
 # Libraries whose models cannot be read.
 NOT_READ = {"pymc3": "PyMC 3", "cmdstanpy": "CmdStanPy", "stan": "PyStan", "pystan": "PyStan"}

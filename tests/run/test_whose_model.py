@@ -13,7 +13,9 @@ def a_class(name, module):
 
 
 @pytest.mark.parametrize("call", [zhat.evidence, zhat.sandwich])
-@pytest.mark.parametrize("library, door", [("pymc.model.core", "from_pymc"), ("bambi.models", "from_bambi"), ("bridgestan.model", "from_stan")])
+@pytest.mark.parametrize(
+    "library, door", [("pymc.model.core", "from_pymc"), ("bambi.models", "from_bambi"), ("bridgestan.model", "from_stan")]
+)
 def test_the_model_of_another_library_gets_its_door(call, library, door):
     with pytest.raises(BadType) as told:
         call(a_class("Model", library)())

@@ -28,6 +28,7 @@ from zhat.adapters.pymc_refusals import refuse_what_cannot_be_carried
 from zhat.errors import BadInput
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays
+from zhat.model.described import Described
 from zhat.model.model import UNNAMED, Model
 from zhat.model.space import Params, Site, Space
 from zhat.model.tracing import check_traceable
@@ -68,13 +69,17 @@ def model(
     space = PymcSpace(sites, constants, read.dtypes, read.graphs)
     likelihood = Likelihood(space, read.likelihood)
     core = Core(likelihood, space, black_box=False, batched=False, pack=Pack(tuple(data)), made_from=(read.statement,))
+    priors = dict(priors or _priors(pymc_model))
+    told = "; ".join(f"{parameter} ~ {prior}" for parameter, prior in priors.items())
+    observed = ", ".join(x.name for x in (*pymc_model.observed_RVs, *pymc_model.potentials))
     made = Model(
         likelihood,
-        dict(priors or _priors(pymc_model)),
+        priors,
         data=data,
         name=name or pymc_model.name or UNNAMED,
         zero_where_nan=zero_where_nan,
         data_id=data_id or fingerprint(host_arrays(read.observed, "observed values of the PyMC model")),
+        described=Described(f"a PyMC model of {observed}", told),
         core=core,
     )
     check_traceable(made)

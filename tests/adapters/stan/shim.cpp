@@ -10,7 +10,7 @@
 #include <stan/io/json/json_data.hpp>
 #include <stan/math.hpp>
 #include <stan/model/model_base.hpp>
-#include <boost/random/additive_combine.hpp>
+#include <stan/services/util/create_rng.hpp>
 
 stan::model::model_base& new_model(stan::io::var_context& data, unsigned int seed, std::ostream* out);
 
@@ -75,7 +75,7 @@ int shim_constrain(void* p, const double* u, double* out) {
   return guarded([&] {
     auto* model = static_cast<stan::model::model_base*>(p);
     Eigen::VectorXd x = Eigen::Map<const Eigen::VectorXd>(u, model->num_params_r()), y;
-    boost::ecuyer1988 rng(1);
+    auto rng = stan::services::util::create_rng(1, 1);
     model->write_array(rng, x, y, false, false, nullptr);
     for (int i = 0; i < y.size(); i++) out[i] = y[i];
   });

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from zhat.formatting import decimals, shown_error, with_error
+from zhat.formatting import decimals, one_line, shown_error, with_error
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,8 @@ def test_two_figures_of_the_standard_error(error):
 def test_decimals_stay_within_their_limits():
     assert [decimals(e) for e in (1e9, 1.0, 0.1, 1e-3, 1e-12)] == [2, 2, 2, 4, 6]
     assert decimals(None) == decimals(math.inf) == decimals(-1.0) == 3
+
+
+def test_names_of_files_stay_on_one_line():
+    assert one_line("a\nok: fine\x1b[31m\u202e") == "a ok: fine [31m"
+    assert one_line("as  it is") == "as  it is"

@@ -28,3 +28,8 @@ def shown_error(error: float | None) -> str:
 def with_error(value: float, error: float | None) -> str:
     """``-257.2323 ± 0.0026``; with ``± ?`` where there is no standard error."""
     return f"{value:.{decimals(error)}f} ± {shown_error(error)}"
+
+
+def one_line(text: str) -> str:
+    """A name or a sentence of a file on one line, without control characters: a line break in it could pass for a line of ours."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split()) if not text.isprintable() else text

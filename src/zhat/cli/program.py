@@ -55,6 +55,11 @@ COMMANDS = (
 )
 
 
+OUT_OF_MEMORY = (
+    "zhat: memory has run out. Smaller sizes (n_draws, n_particles, n_live), fewer --workers or less data at a time need less."
+)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -105,7 +110,7 @@ def _run(options: argparse.Namespace) -> Exit:
     except MemoryError as error:
         if hasattr(error, "__notes__"):
             say(f"zhat: {' '.join(error.__notes__)}")
-        say("zhat: memory has run out. Smaller sizes (n_draws, n_particles, n_live), fewer --workers or repeats need less.")
+        say(OUT_OF_MEMORY)
         return Exit.FAILED
     except Exception as error:  # most often of the user's model, which may raise anything: its author needs the traceback
         if isinstance(error, OSError) and not hasattr(
@@ -113,6 +118,9 @@ def _run(options: argparse.Namespace) -> Exit:
         ):  # one of our files; an error of a likelihood has a note
             say(f"zhat: {error}")
             return Exit.BAD_INPUT
+        if "RESOURCE_EXHAUSTED" in str(error):  # of JAX
+            say(OUT_OF_MEMORY)
+            return Exit.FAILED
         print(printable(traceback.format_exc()), file=sys.stderr)
         say("zhat: the run ended with the error above; if it does not come from your model, please report it as a bug of zhat.")
         return Exit.FAILED

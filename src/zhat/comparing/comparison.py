@@ -10,6 +10,7 @@ same seed (`compare` does not).
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ from zhat.comparing.bayes_factor import LEVEL, LogBayesFactor
 from zhat.comparing.comparable import check_evidences, check_prior
 from zhat.comparing.scales import JEFFREYS, KASS_RAFTERY, Scale
 from zhat.errors import BadInput
-from zhat.formatting import decimals, shown_error, with_error
+from zhat.formatting import decimals, one_line, shown_error, with_error
 from zhat.numerics.combining.model_weights import difference_df, probabilities, simulated_probabilities
 from zhat.results.estimate import Evidence, Kind
 
@@ -233,7 +234,7 @@ class Comparison:
     def to_markdown(self) -> str:
         """The table in Markdown."""
         header, lines = self.rows()
-        escaped = [[cell.replace("|", "\\|") for cell in row] for row in (header, *lines)]
+        escaped = [[_markdown(cell) for cell in row] for row in (header, *lines)]
         rule = ["---"] * len(header)
         return "\n".join("| " + " | ".join(row) + " |" for row in (escaped[0], rule, *escaped[1:]))
 
@@ -353,6 +354,11 @@ def _chance(p: float) -> str:
     if p == 0.0 or 1e-4 <= p <= 0.9999:
         return f"{p:.4f}"
     return f"{p:.1e}" if p < 0.5 else f"1 - {1.0 - p:.0e}" if p < 1.0 else "1"
+
+
+def _markdown(cell: str) -> str:
+    """A cell in which nothing is markup: neither HTML nor a column."""
+    return html.escape(one_line(cell), quote=False).replace("|", "\\|")
 
 
 def _latex(text: str) -> str:

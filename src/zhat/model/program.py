@@ -22,6 +22,7 @@ from numpyro.distributions.transforms import biject_to
 from zhat.errors import BadInput, BadType
 from zhat.model.scipy_priors import translated
 from zhat.model.space import Params, Site, Space
+from zhat.model.surroundings import check_surroundings
 
 Program = Callable[[Any, Any], Any]
 
@@ -140,6 +141,7 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
 
 def program_of(prior: Any, takes_hyper: bool) -> Program:
     """The program behind a dictionary of distributions, a function returning one, or a NumPyro function."""
+    check_surroundings()
     if isinstance(prior, Mapping):
         distributions = translated(prior)
         _check_dictionary(distributions)

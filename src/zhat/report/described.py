@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zhat.formatting import with_error
+from zhat.formatting import one_line, with_error
 from zhat.report.page.recipe import written
 from zhat.report.page.words import why_trust
 from zhat.results.estimate import Evidence
@@ -13,9 +13,9 @@ def described(result: Evidence) -> str:
     lines = [
         result.explain(),
         "",
-        f"model     {result.model}, {result.n_dimensions} parameters, data {result.data_id or 'in the functions of the model'}",
-        f"settings  {written(result.settings)}",
-        f"versions  {', '.join(f'{name} {number}' for name, number in result.versions.items())}",
+        f"model     {one_line(result.model)}, {result.n_dimensions} parameters, data {one_line(result.data_id or '') or 'in the functions of the model'}",
+        f"settings  {one_line(written(result.settings))}",
+        f"versions  {one_line(', '.join(f'{name} {number}' for name, number in result.versions.items()))}",
         "",
         *why_trust(result),
     ]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zhat.formatting import decimals, shown_error, with_error
+from zhat.formatting import decimals, one_line, shown_error, with_error
 from zhat.numerics.combining.uncertainty import interval as symmetric_interval
 from zhat.results.codes import NOTE, known
 from zhat.results.records import Cost
@@ -279,7 +279,7 @@ class Evidence:
         lines += [f"  note: {note.sentence}" for note in self.status.notes]
         if self.status.is_ok and self.resolution is not None:
             lines.append(f"  resolution: {self.resolution_in_words}")
-        return "\n".join(lines)
+        return "\n".join(line[:2] + one_line(line[2:]) for line in lines)
 
     @property
     def resolution(self) -> float | None:

@@ -30,6 +30,7 @@ from zhat.errors import BadType, EvidenceFailed, UnsupportedModel
 from zhat.methods._base import Method, check_count, method_named, registry
 from zhat.methods.bridge import Bridge
 from zhat.model.model import Model
+from zhat.model.surroundings import check_surroundings
 from zhat.results.estimate import Estimate, Evidence, Level, Repeat
 from zhat.results.records import Cost
 from zhat.run.auto import by_default
@@ -248,6 +249,7 @@ def given(model: Any, draws: Any) -> Given:
 def _check_arguments(model: Any, repeats: Any, budget: Any) -> None:
     if not isinstance(model, Model):
         raise BadType(not_a_model(model, "evidence"))
+    check_surroundings()
     check_count("evidence", "repeats", repeats, 1, "there must be a run")
     if budget is not None and not isinstance(budget, Budget):
         raise BadType(f"budget is a {type(budget).__name__}: give zhat.Budget(likelihoods=100_000) or zhat.Budget(seconds=60).")

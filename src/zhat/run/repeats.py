@@ -89,7 +89,7 @@ def some_runs(
             try:
                 estimate = _one_run(model, method, bench, key, given, is_first=i == 0)
             except Stopped as stop:
-                estimate = Estimate(np.nan, None, Status.failed(stop.code, f"no evidence yet: {stop}."))
+                estimate = _so_far(bench, stop)
             log.info("%s: run %d ended, log Z = %.6g, %s", loop.label, i, estimate.log_evidence, estimate.status)
             # A record is large, and of several good runs only the first one's is kept.
             estimates.append(estimate if i == numbers[0] or not estimate.status.is_ok else replace(estimate, record=None))
@@ -117,6 +117,20 @@ def _one_run(model: Model, method: Method, bench: Workbench, key: Key, given: Gi
         met = NanFound(loop.n_nan - n_nan, loop.n_likelihood + loop.n_gradient - n_evaluated, prior_share)
         status = status.and_(_nan_status(model, estimate, met, key.child("nan"), loop))
     return estimate.doubted(status)
+
+
+def _so_far(bench: Workbench, stop: Stopped) -> Estimate:
+    """The best number that a stopped run has: from the modes it found, else from its prior draws; without a standard error."""
+    found = bench.found
+    if found.survey is not None and (masses := [mode.log_mass for mode in found.survey.modes.usable]):
+        value, how = float(np.logaddexp.reduce(masses)), f"Laplace's approximation at the modes found so far ({len(masses)})"
+    elif found.prior is not None:
+        value = float(np.logaddexp.reduce(found.prior.log_likelihood) - np.log(found.prior.n_drawn))
+        how = f"the mean likelihood of {found.prior.n_drawn:,} prior draws, most often far too low"
+    else:
+        return Estimate(np.nan, None, Status.failed(stop.code, f"no evidence yet: {stop}."))
+    sentence = f"the method did not get to its estimate: {stop}. The number is {how}."
+    return Estimate(value, None, Status.failed(stop.code, sentence), record=found.prior)
 
 
 def _measure(bench: Workbench) -> None:

@@ -5,7 +5,7 @@ It also holds the `loop` that counts evaluations.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from zhat.model.model import Model
 from zhat.results.records import Draws
@@ -16,6 +16,14 @@ from zhat.sampling.importance.survey import Starts, Survey, survey_modes
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.observer import Observer
 from zhat.seeding import Key
+
+
+@dataclass(frozen=True)
+class Found:
+    """What has been computed so far."""
+
+    prior: Draws | None
+    survey: Survey | None
 
 
 class Workbench:
@@ -29,6 +37,11 @@ class Workbench:
         self._prior: Draws | None = None
         self._survey: Survey | None = None
         self._posterior: Chains | None = None
+
+    @property
+    def found(self) -> Found:
+        """What has been computed so far."""
+        return Found(self._prior, self._survey)
 
     def prior(self) -> Draws:
         """Draws from the prior with their likelihoods: starting points, and draws for the first checks (fewer for a black box)."""

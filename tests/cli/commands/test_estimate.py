@@ -9,12 +9,15 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from zhat import zoo
 from zhat.cli import main
+from zhat.cli.commands import estimate as command
 from zhat.results.estimate import Evidence, Status
+from zhat.run.estimate import evidence
 
 MODELS = """
     import jax.numpy as jnp
@@ -292,3 +295,19 @@ def test_a_precision_is_reached_and_no_more_is_done(capsys):
     assert found["cost"]["seconds_per_likelihood"] > 0.0
     assert main(["estimate", "zoo:E1", "--method", "laplace", "--precision", "0.1"]) == 2
     assert "an approximation without a standard error" in capsys.readouterr().err
+
+
+def test_a_full_disk_does_not_lose_the_result(tmp_path, monkeypatch):
+    result = evidence(zoo.example("E1").model, "laplace", seed=1, progress=False)
+    asked, real = tmp_path / "full" / "run.json", command.save_evidence
+
+    def full(result, path):
+        if Path(path) == asked:
+            raise OSError(28, "No space left on device")
+        return real(result, path)
+
+    monkeypatch.setattr(command, "save_evidence", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    told = command.kept(result, str(asked))
+    assert f"{asked} could not be written (No space left on device); saved to {tmp_path}" in told
+    assert len(list(tmp_path.glob("zhat-*/run.json"))) == 1

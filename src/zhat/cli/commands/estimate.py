@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from zhat.cli.exits import Exit, exit_of
@@ -95,8 +97,23 @@ def _report(result: Evidence, options: argparse.Namespace, note: str) -> None:
         show(result.explain(), sys.stderr if options.json else sys.stdout)
     notes = [] if options.seed is not None else [f"seed {result.seed} was drawn: --seed {result.seed} repeats this run."]
     if options.save is not None:
-        notes.append(f"saved to {save_evidence(result, options.save)}.")
+        notes.append(kept(result, options.save))
     if not options.quiet:
         for line in (*notes, note):
             if line:
                 say(f"  {one_line(line)}")
+
+
+def kept(result: Evidence, path: str) -> str:
+    """Save a result where it was asked for, or else in the folder for temporary files: a long run is not lost to a full disk."""
+    try:
+        return f"saved to {save_evidence(result, path)}."
+    except OSError as error:
+        why = f"{path} could not be written ({error.strerror or error})"
+        spare = Path(tempfile.mkdtemp(prefix="zhat-")) / Path(path).name
+        try:
+            return f"{why}; saved to {save_evidence(result, spare)} instead."
+        except OSError as again:
+            raise BadInput(
+                f"{why}, and {spare} neither ({again.strerror or again}): make room and give --save another place."
+            ) from again

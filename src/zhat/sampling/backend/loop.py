@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from zhat.errors import BadInput, BadType
+from zhat.model.surroundings import check_surroundings
 from zhat.results.records import Cost
 from zhat.sampling.backend.progress import ProgressLine
 
@@ -61,6 +62,7 @@ class Loop:
     """Counts, shows, and stops. One per run; the only object here that changes."""
 
     def __init__(self, budget: Budget | None = None, progress: bool | None = None, label: str = "") -> None:
+        check_surroundings()
         self.budget = budget or Budget()
         self.label = label
         self.n_likelihood = 0

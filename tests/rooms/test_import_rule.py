@@ -20,6 +20,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "zhat"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "formatting", "citations", "compile_cache"),
     ("numerics",),
+    ("surroundings",),
     ("seeding",),
     ("model",),
     ("results",),

@@ -22,7 +22,7 @@ from numpyro.distributions.transforms import biject_to
 from zhat.errors import BadInput, BadType
 from zhat.model.scipy_priors import translated
 from zhat.model.space import Params, Site, Space
-from zhat.model.surroundings import check_surroundings
+from zhat.surroundings import check_surroundings
 
 Program = Callable[[Any, Any], Any]
 

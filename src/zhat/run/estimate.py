@@ -30,7 +30,6 @@ from zhat.errors import BadType, EvidenceFailed, UnsupportedModel
 from zhat.methods._base import Method, check_count, method_named, registry
 from zhat.methods.bridge import Bridge
 from zhat.model.model import Model
-from zhat.model.surroundings import check_surroundings
 from zhat.results.estimate import Estimate, Evidence, Level, Repeat
 from zhat.results.records import Cost
 from zhat.run.auto import by_default
@@ -45,6 +44,7 @@ from zhat.run.whose_model import not_a_model
 from zhat.sampling.backend.loop import Budget
 from zhat.sampling.chains.given import Given
 from zhat.seeding import check_seed
+from zhat.surroundings import check_surroundings
 
 
 def evidence(

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from types import FrameType
 
 from zhat.errors import BadInput, BadType
-from zhat.model.surroundings import check_surroundings
 from zhat.results.records import Cost
 from zhat.sampling.backend.progress import ProgressLine
+from zhat.surroundings import check_surroundings
 
 log = logging.getLogger("zhat")
 log.addHandler(logging.NullHandler())  # silent unless the user adds a handler

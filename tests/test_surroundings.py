@@ -8,10 +8,9 @@ import jax
 import pytest
 
 import zhat
-from zhat import zoo
+from zhat import surroundings, zoo
 from zhat.errors import BadInput
-from zhat.model import surroundings
-from zhat.model.surroundings import check_surroundings
+from zhat.surroundings import check_surroundings
 
 
 def test_a_sentence_for_each(monkeypatch):

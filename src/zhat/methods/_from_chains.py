@@ -11,8 +11,10 @@ from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Status
+from zhat.sampling.chains.neck import slope_tail
 from zhat.sampling.chains.posterior import Chains, ChainSettings
 from zhat.seeding import Key
+from zhat.verdicts.from_chains import neck_status
 from zhat.verdicts.missed_mass import NOT_LOOKED, after_look
 
 if TYPE_CHECKING:
@@ -80,4 +82,8 @@ def looked_beside(method: FromChains, model: Model, estimate: Estimate, watched:
     if not estimate.log_evidence_se:
         return estimate
     answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
+    tail = slope_tail(model, watched.chains.draws.position, bench.loop)
+    estimate = estimate.doubted(neck_status(tail), {"slope_tail": tail})
+    if not estimate.status.is_ok:
+        return estimate
     return after_look(estimate, look_beside_chains(model, answer, watched.chains, watched.outliers, bench, method.effort, key))

@@ -19,7 +19,8 @@ Micaletto & Vehtari 2025), the posterior parts of the two ways counted as fully 
 
 *Its checks.* R-hat of the chains; enough draws to fit a density (five independent ones a dimension in each half); Pareto k and
 effective sample size of the terms on both sides, which show poor overlap; that the two ways agree; that the mean log ratio is
-higher at the posterior's draws than at the proposal's, as it must be; and the mode check (`missed_mass.beside_chains`).
+higher at the posterior's draws than at the proposal's, as it must be; the tails of the slopes at the draws, which show a neck that
+chains do not enter (`neck`); and the mode check (`missed_mass.beside_chains`).
 
 *When it lies.* When the chains have not visited all of the posterior: log Z is then too low by minus the log of the share that they
 visited, and no diagnostic of the draws can show it. The mode check looks for modes elsewhere; with `mode_check=False` it is not made.

@@ -302,6 +302,12 @@ TABLE: tuple[Code, ...] = (
         "compare the two at one point, `model.evaluate(...)`",
     ),
     Code(
+        "neck",
+        "bridge, reciprocal",
+        "the slopes at the draws have a heavy tail: the posterior narrows without end somewhere, and chains hardly enter there",
+        "`zhat.SMC()`, nested sampling, or another parameterisation",
+    ),
+    Code(
         "joint-density",
         "`zhat.Model.from_log_density`",
         "only the joint density is known: whether the prior integrates to one, and whether a start from the prior finds more, is not checked",

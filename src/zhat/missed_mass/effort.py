@@ -7,11 +7,12 @@ nat; `SHARP` is for methods that state thousandths, for which a smaller mode mat
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from zhat.model.model import Model
 from zhat.sampling.importance.modes import Search
 from zhat.sampling.importance.survey import Starts
+from zhat.sampling.mixing import Moves
 
 
 @dataclass(frozen=True)
@@ -121,12 +122,10 @@ class Effort:
     # dimensions is missed in 4 of 20 runs. Above, the survey finds the modes of the traps, and each population is expensive.
     further_populations: int = 0
     further_up_to: int = 20
-    # The share of the effective sample size that a step keeps, the correlation at which moves stop, moves at once and at most: half
-    # of the steps that an estimate would take, because nothing is averaged over these particles.
+    # The share of the effective sample size that a step keeps, and how long particles move: half of the steps that an estimate would
+    # take, because nothing is averaged over these particles.
     ess_kept: float = 0.5
-    correlation: float = 0.3
-    moves_at_once: int = 2
-    moves_at_most: int = 20
+    moves: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=2, at_most=20))
     islands: int = 4
     # Particles from which posterior chains start, where the above would be fewer.
     chain_starts: int = 1000
@@ -147,8 +146,6 @@ class Effort:
     # Best models of a family that are searched again from prior draws, and starts in all: one compiled batch.
     models_searched: int = 4
     starts_in_family: int = 64
-    # Two searches end at one mode when they are nearer than this, in standard deviations.
-    same_mode: float = 0.1
     # A share of a model's mass in other modes below this changes no conclusion about a family.
     missed_share: float = 0.05
 

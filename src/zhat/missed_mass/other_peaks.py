@@ -17,6 +17,7 @@ from zhat.results.records import Array
 from zhat.sampling.backend.evaluation import prior_positions
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.families import Peaks, peaks_of_all
+from zhat.sampling.importance.modes import SAME
 from zhat.seeding import Key
 
 
@@ -36,7 +37,7 @@ def shares_in_other_peaks(
         known = [peaks.mode[i]]
         for j in np.flatnonzero((rows == i) & ends.converged):
             apart = [np.linalg.solve(ends.factor[j], ends.mode[j] - mode) for mode in known]
-            if min(float(np.linalg.norm(step)) for step in apart) > effort.same_mode:
+            if min(float(np.linalg.norm(step)) for step in apart) > SAME:
                 known.append(ends.mode[j])
                 missed[i] += np.exp(min(ends.log_mass[j] - peaks.log_mass[i], 700.0))
     return np.asarray(missed / (1.0 + missed))

@@ -17,7 +17,6 @@ from zhat.model.model import Model
 from zhat.results.records import Draws, PathRun
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.kernels.defaults import kernels_for
-from zhat.sampling.mixing import Moves
 from zhat.sampling.tempering.path_sums import genealogical_se, path_sums
 from zhat.sampling.tempering.population import Population, run_along_path
 from zhat.sampling.tempering.schedules import AdaptiveESS
@@ -74,6 +73,6 @@ def _population(model: Model, effort: Effort) -> Population:
         effort.population_size(model),
         kernels_for(model, gibbs=False),
         AdaptiveESS(effort.ess_kept),
-        Moves(effort.correlation, effort.moves_at_once, effort.moves_at_most),
+        effort.moves,
         effort.islands,
     )

@@ -144,10 +144,11 @@ def run(name, seeds):
 
     def keep(tool, logs, stated, cpu, first=float("nan"), ok=float("nan")):
         error = np.asarray(logs) - truth
-        table[tool] = {
+        row = {
             "bias": float(error.mean()), "rmse": float(np.sqrt(np.mean(error**2))), "stated": float(np.nanmedian(stated)) if np.isfinite(stated).any() else float("nan"),
-            "cpu": float(np.median(cpu)), "first_call": first, "ok": ok, "logs": [float(v) for v in logs],
+            "cpu": float(np.median(cpu)), "first_call": first, "ok": ok,
         }  # fmt: skip
+        table[tool] = {k: v if np.isfinite(v) else None for k, v in row.items()} | {"logs": [float(v) for v in logs]}
 
     proposals = {
         "WarpIII": zhat.settings.WarpIII(),
@@ -200,8 +201,8 @@ def write(found):
             "| --- | --- | --- | --- | --- | --- | --- |",
         ]
         for tool, row in one["tools"].items():
-            cells = [f"{row[k]:.4g}" for k in ("bias", "rmse", "stated", "cpu", "first_call", "ok")]
-            lines.append("| " + " | ".join([tool, *("" if c == "nan" else c for c in cells)]) + " |")
+            cells = ["" if row[k] is None else f"{row[k]:.4g}" for k in ("bias", "rmse", "stated", "cpu", "first_call", "ok")]
+            lines.append("| " + " | ".join([tool, *cells]) + " |")
         lines.append("")
     RESULTS.with_suffix(".md").write_text("\n".join(lines).rstrip() + "\n")
 
@@ -215,7 +216,7 @@ def main():
         found = run(name, options.seeds)
         write({name: found})
         for tool, row in found["tools"].items():
-            print(name, tool, {k: v if k == "ok" else round(v, 5) for k, v in row.items() if k != "logs"}, flush=True)
+            print(name, tool, {k: v for k, v in row.items() if k != "logs"}, flush=True)
 
 
 if __name__ == "__main__":

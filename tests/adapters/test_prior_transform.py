@@ -15,6 +15,8 @@ from zhat.errors import BadInput, BadType, ShapeError, UnsupportedModel
 from zhat.model.identity import same_model
 from zhat.run.distribution.travel import Task, opened, parcels, work
 from zhat.sampling.backend.backend import shown_parameters
+from zhat.sampling.backend.evaluation import log_densities, unconstrained
+from zhat.sampling.backend.loop import Loop
 
 pytestmark = pytest.mark.xdist_group("prior transform")
 
@@ -44,6 +46,10 @@ def ptform(u):
 def in_place(u):
     u[0] = 2.0 * ndtri(u[0])
     u[1] = 1.0 + 3.0 * ndtri(u[1])
+
+
+def cdf(theta):
+    return [ndtr(theta[0] / 2.0), ndtr((theta[1] - 1.0) / 3.0)]
 
 
 def batch_loglike(theta):
@@ -102,6 +108,19 @@ def test_nested_sampling_from_regions_in_the_cube():
     found = zhat.evidence(MODELS["one point"](), "nested", seed=2)
     assert abs(found.log_evidence - TRUTH) < 4.5 * found.log_evidence_se
     assert set(posterior_draws(found).parameters) == set(NAMES)
+
+
+@pytest.mark.parametrize("transform", [ptform, traced_ptform], ids=["NumPy", "traced"])
+def test_names_in_any_order(transform):
+    model = Model.from_prior_transform(traced_loglike, transform, 2, ["z", "a"], inverse=cdf, traced=transform is traced_ptform)
+    z = np.array([[0.3, -1.2], [2.0, 0.1]])
+    shown = shown_parameters(model, z)
+    np.testing.assert_allclose(shown["z"], 2.0 * z[:, 0], atol=1e-12)
+    np.testing.assert_allclose(shown["a"], 1.0 + 3.0 * z[:, 1], atol=1e-12)
+    np.testing.assert_allclose(unconstrained(model, shown), z, atol=1e-9)
+    log_likelihood = log_densities(model, z, Loop(progress=False))[1]
+    direct = [normal(shown["z"][i] + shown["a"][i] * X, Y).sum() for i in range(2)]
+    np.testing.assert_allclose(log_likelihood, direct, rtol=1e-6)
 
 
 def test_without_names_the_parameters_are_one_vector():
@@ -166,9 +185,6 @@ def test_draws_of_another_program_need_the_inverse():
         UnsupportedModel, match=r"cannot be taken back there: give from_prior_transform\(\.\.\., inverse=\.\.\.\)"
     ):
         zhat.evidence(MODELS["one point"](), draws=draws, seed=1)
-
-    def cdf(theta):
-        return [ndtr(theta[0] / 2.0), ndtr((theta[1] - 1.0) / 3.0)]
 
     model = Model.from_prior_transform(loglike, ptform, 2, NAMES, inverse=cdf)
     found = zhat.evidence(model, draws=draws, seed=1)

@@ -12,6 +12,7 @@ import pytest
 from numpyro.infer.util import potential_energy
 from scipy import stats
 
+import zhat
 from zhat import Conditional, Model
 from zhat.errors import BadInput, BadType
 from zhat.model.model import Offer
@@ -241,3 +242,35 @@ def test_a_numpyro_model_without_its_data_has_nothing_observed():
 def test_a_likelihood_that_cannot_be_traced_is_sent_to_the_black_box():
     with pytest.raises(BadType, match=r"cannot be traced by JAX .* zhat\.Model\.black_box"):
         Model(lambda p: float(np.log(np.asarray(p["x"]))), {"x": dist.Gamma(1.0, 1.0)})
+
+
+def test_labels_and_units_reach_results_and_exports(tmp_path):
+    def log_likelihood(p):
+        return -0.5 * (p["speed"] - 1.0) ** 2 - jnp.sum(p["beta"] ** 2)
+
+    prior = {"speed": dist.Normal(0.0, 1.0), "beta": dist.Normal(np.zeros(2), 1.0).to_event(1)}
+    model = Model(log_likelihood, prior, labels={"speed": "$v$", "beta[1]": "slope"}, units={"speed": "km/s"})
+    found = zhat.evidence(model, zhat.PriorMean(n_draws=200), seed=1)
+    assert [found.label(column) for column in ("speed", "beta[0]", "beta[1]")] == ["$v$ [km/s]", "beta[0]", "slope"]
+    again = zhat.Evidence.load(found.save(tmp_path / "found.json"))
+    assert (again.labels, again.units) == (found.labels, found.units)
+    tree = pytest.importorskip("zhat.adapters.arviz").to_arviz(found)
+    assert tree["posterior"]["speed"].attrs == {"long_name": "$v$", "units": "km/s"}
+    assert "long_name" not in tree["posterior"]["beta"].attrs
+    other = model.with_labels({"speed": "v"})
+    assert (other.labels, other.units, other.core) == ({"speed": "v"}, None, model.core)
+    box = Model.black_box(lambda p: -(p["x"] ** 2), {"x": dist.Normal()}, labels={"x": "$x$"})
+    assert box.labels == {"x": "$x$"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        ({"y": "$y$"}, "labels has 'y'; the parameters are x"),
+        (["$x$"], r"labels=\['\$x\$'\]: give a dictionary of texts by parameter"),
+        ({"x": 3}, r"labels=\{'x': 3\}: give a dictionary of texts"),
+    ],
+)
+def test_labels_of_no_parameter_are_refused(labels, sentence):
+    with pytest.raises((BadInput, BadType), match=sentence):
+        Model(lambda p: -p["x"], {"x": dist.Normal()}, labels=labels)

@@ -33,7 +33,7 @@ def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
     except ImportError as error:
         raise BadInput("to_arviz needs arviz-base: pip install 'zhat[arviz]'.") from error
     draws = posterior_draws(result)
-    rows = _rows(draws, result.seed, n_draws)
+    rows = rows_of(draws, result.seed, n_draws)
     posterior = {name: np.asarray(values)[rows] for name, values in draws.parameters.items()}
     # `lp` as ArviZ means it, of the unconstrained vector. Its groups log_likelihood and log_prior hold one value for each datum and
     # each parameter, which a record of totals does not have: these totals have names of their own.
@@ -53,10 +53,16 @@ def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
         "log_evidence_se": np.nan if result.log_evidence_se is None else result.log_evidence_se,
         "status": str(result.status),
     }
-    return from_dict({"posterior": posterior, "sample_stats": stats}, attrs={"/": attributes, "posterior": attributes})
+    tree = from_dict({"posterior": posterior, "sample_stats": stats}, attrs={"/": attributes, "posterior": attributes})
+    for name in posterior:  # the names that xarray's plots look for
+        if name in result.labels:
+            tree["posterior"][name].attrs["long_name"] = result.labels[name]
+        if name in result.units:
+            tree["posterior"][name].attrs["units"] = result.units[name]
+    return tree
 
 
-def _rows(draws: Draws, seed: int, n_draws: int | None) -> np.ndarray:
+def rows_of(draws: Draws, seed: int, n_draws: int | None) -> np.ndarray:
     """Indices of the draws, (chain, draw)."""
     n = len(draws.position)
     if draws.log_weight is None and draws.chain is not None:

@@ -70,8 +70,8 @@ class Form:
         return {name: dist.Normal(0.0, 1.0).expand([self.n_dim]).to_event(1)}
 
     def stacked(self, coordinates: Params, xp: Any = np) -> Any:
-        """Coordinates of the space as one array, (..., n_dim)."""
-        parts = list(coordinates.values())
+        """Coordinates of the space as one array, (..., n_dim); by name, because compiled code returns dictionaries in another order."""
+        parts = [coordinates[name] for name in self.coordinates]
         return xp.stack(parts, axis=-1) if self.one_each else parts[0]
 
     def unstacked(self, z: Array) -> Params:

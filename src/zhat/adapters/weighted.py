@@ -19,14 +19,14 @@ def to_anesthetic(result: Evidence, labels: Mapping[str, str] | None = None) -> 
     Parameters
     ----------
     labels : mapping of str to str, optional
-        TeX labels by column name; columns are ``mu``, ``beta[0]``, ``beta[1]``.
+        TeX labels by column name; columns are ``mu``, ``beta[0]``, ``beta[1]``. By default those of the model, with units.
     """
     try:
         from anesthetic import MCMCSamples
     except ImportError as error:
         raise BadInput("to_anesthetic needs anesthetic: pip install anesthetic.") from error
     names, values, weights, log_likelihood = _table(result)
-    shown = [(labels or {}).get(name, name) for name in names]
+    shown = [(labels or {}).get(name, result.label(name)) for name in names]
     return MCMCSamples(data=values, weights=weights, columns=names, labels=shown, logL=log_likelihood)
 
 
@@ -37,7 +37,7 @@ def to_getdist(result: Evidence, labels: Mapping[str, str] | None = None) -> Any
     except ImportError as error:
         raise BadInput("to_getdist needs getdist: pip install getdist.") from error
     names, values, weights, log_likelihood = _table(result)
-    shown = [(labels or {}).get(name, name) for name in names]
+    shown = [(labels or {}).get(name, result.label(name).replace("$", "")) for name in names]
     return MCSamples(
         samples=values, weights=weights, names=names, labels=shown, loglikes=-log_likelihood, settings={"ignore_rows": 0}
     )

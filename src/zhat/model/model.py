@@ -54,6 +54,8 @@ class About(TypedDict, total=False):
     name: str
     zero_where_nan: bool
     data_id: str | None
+    labels: Mapping[str, str] | None
+    units: Mapping[str, str] | None
 
 
 class Offer(enum.Enum):
@@ -125,6 +127,8 @@ class Model:
         The evidence as a formula or a quadrature that is exact to rounding, for `Exact`; `zhat.formula` builds such models.
     described : Described, optional
         The model, its priors and what to cite for them, in the words of reports.
+    labels, units : dict of str to str, optional
+        How exports and plots call a parameter (``{"mu": r"$\\mu$"}``), and its unit; for one entry of an array by its column, ``"beta[0]"``.
     """
 
     log_likelihood: Callable[..., Any]
@@ -138,6 +142,8 @@ class Model:
     latent: Latent | tuple[str, ...] | None = None
     closed_form: ClosedForm | None = None
     described: Described | None = None
+    labels: Mapping[str, str] | None = None
+    units: Mapping[str, str] | None = None
     core: Core = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -159,6 +165,7 @@ class Model:
         if self.data_id is None and self.data is not None:
             set_(self, "data_id", fingerprint(self.data))
         _check_conditionals(self)
+        _check_labels(self)
         set_(self, "latent", latent_of(self.latent, self.core.space))
 
     # -- other ways in ---------------------------------------------------------------------------------------
@@ -265,9 +272,7 @@ class Model:
         batched: bool = False,
         data: Any = None,
         hyper: Any = None,
-        name: str = UNNAMED,
-        zero_where_nan: bool = False,
-        data_id: str | None = None,
+        **about: Unpack[About],
     ) -> Model:
         """A likelihood that is any Python function of NumPy values: a simulator, a compiled program, a table.
 
@@ -286,9 +291,7 @@ class Model:
         call = (lambda p, d, h: fn(p)) if data is None else (lambda p, d, h: fn(p, d))
         space = space_of(program_of(prior, hyper is not None), data, hyper)
         core = Core(call, space, black_box=True, batched=batched, made_from=(log_likelihood, prior))
-        return cls(
-            log_likelihood, prior, data=data, hyper=hyper, name=name, zero_where_nan=zero_where_nan, data_id=data_id, core=core
-        )
+        return cls(log_likelihood, prior, data=data, hyper=hyper, core=core, **about)
 
     @classmethod
     def from_log_density(
@@ -374,6 +377,51 @@ class Model:
 
         return model(log_likelihood, prior_transform, n_dim, names, batched, inverse, traced, data, about)
 
+    @staticmethod
+    def from_bilby(likelihood: Any, priors: Any, **about: Unpack[About]) -> Model:
+        """A likelihood and a PriorDict of bilby, which is called from Python.
+
+        Labels and units are those of the priors. Fixed parameters (DeltaFunction) are passed to the likelihood. Conditional priors are
+        kept. Where there are `Constraint` priors, the prior inside of them is normalised, and they are refused where its mass cannot be
+        had precisely. Joint priors are refused. The evidence is that of ``likelihood.log_likelihood``, not of its ratio to noise.
+        """
+        from zhat.adapters.bilby import model
+
+        return model(likelihood, priors, about)
+
+    @staticmethod
+    def from_log_prior(
+        log_likelihood: Callable[..., Any],
+        log_prior: Callable[[Any], Any],
+        bounds: Sequence[tuple[float | None, float | None]],
+        prior_sampler: Callable[..., Any] | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        batched: bool = False,
+        data: Any = None,
+        **about: Unpack[About],
+    ) -> Model:
+        """A log likelihood and a log prior as Python functions of a vector, as in emcee's tutorials.
+
+        The prior must be normalised: a missing constant is missing from log Z. Its integral is estimated here, and a prior that does not
+        integrate to one is refused with the number.
+
+        Parameters
+        ----------
+        log_likelihood, log_prior : callable
+            Functions of the vector of the parameters; -inf outside of the support. `log_likelihood` takes `data` second when given.
+        bounds : sequence of pairs
+            ``(low, high)`` of each parameter, None or infinite where there is no bound.
+        prior_sampler : callable, optional
+            ``prior_sampler(rng, n)``: n draws from the prior, shape (n, parameters), by a NumPy generator. May be left out where all bounds
+            are finite.
+        batched : bool
+            Both functions take arrays (n, parameters) and return n values.
+        """
+        from zhat.adapters.log_prior import model
+
+        return model(log_likelihood, log_prior, bounds, prior_sampler, names, batched, data, about)
+
     # -- the same model, other numbers -----------------------------------------------------------------------
 
     def with_data(self, data: Any, name: str | None = None, data_id: str | None = None) -> Model:
@@ -393,6 +441,10 @@ class Model:
     def with_latent(self, *names: str) -> Model:
         """The same model with these parameters declared as Gaussian given the others, for `INLA`."""
         return replace(self, latent=names)
+
+    def with_labels(self, labels: Mapping[str, str] | None = None, units: Mapping[str, str] | None = None) -> Model:
+        """The same model with labels and units of its parameters, which exports then use; what is compiled is reused."""
+        return replace(self, labels=labels, units=units)
 
     def named(self, name: str) -> Model:
         """The same model under another name, which its results, messages and progress then show."""
@@ -498,6 +550,22 @@ def _check_two_functions(log_likelihood: Any, prior: Any) -> None:
             "Of one function log_prob, the sum of both, the evidence needs posterior draws: "
             "zhat.evidence(zhat.Model.from_log_density(log_prob, n_parameters), draws=...)."
         )
+
+
+def _check_labels(model: Model) -> None:
+    """Refuse labels and units of parameters that the model does not have."""
+    names = model.space.names if model.core.shown is None else model.core.shown.names
+    for what in ("labels", "units"):
+        given = getattr(model, what)
+        if given is None:
+            continue
+        if not isinstance(given, Mapping) or not all(
+            isinstance(key, str) and isinstance(text, str) for key, text in given.items()
+        ):
+            raise BadType(f"{what}={given!r}: give a dictionary of texts by parameter, such as {{{names[0]!r}: '...'}}.")
+        unknown = [key for key in given if key.split("[")[0] not in names and key not in names]
+        if unknown:
+            raise BadInput(f"{what} has {', '.join(map(repr, unknown))}; the parameters are {', '.join(names)}.")
 
 
 def _check_conditionals(model: Model) -> None:

@@ -200,6 +200,8 @@ class Evidence:
         Empty when the caller named the method, else how it was chosen.
     repeats : tuple of Repeat
         Each run by itself; one entry when the run was not repeated.
+    labels, units : mapping of str to str
+        Those of the model's parameters, where it has them.
     """
 
     log_evidence: float
@@ -222,6 +224,8 @@ class Evidence:
     versions: Mapping[str, str]
     repeats: tuple[Repeat, ...]
     why_this_method: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Keep the promise: no standard error beside a status that is not ok."""
@@ -312,6 +316,13 @@ class Evidence:
         from zhat.adapters.arviz import to_arviz
 
         return to_arviz(self, n_draws)
+
+    def label(self, column: str) -> str:
+        """The label of a parameter or of one entry of an array, ``beta[0]``, with its unit in brackets; its name without a label."""
+        name, bracket, index = column.partition("[")
+        text = self.labels.get(column) or (f"{self.labels[name]}{bracket}{index}" if name in self.labels else column)
+        unit = self.units.get(column) or self.units.get(name)
+        return f"{text} [{unit}]" if unit else text
 
     def save(self, path: str | Path) -> Path:
         """Write `path` (JSON) and, when there is a record, an .npz of arrays beside it; returns the path."""

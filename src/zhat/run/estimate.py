@@ -184,6 +184,8 @@ class Runner:
         runs: Runs = reduce(operator.add, parts)
         combined = together(runs)
         return Evidence(
+            labels=dict(model.labels or {}),
+            units=dict(model.units or {}),
             log_evidence=combined.log_evidence,
             log_evidence_se=combined.log_evidence_se,
             status=combined.status,

@@ -69,7 +69,16 @@ def parcels(tasks: Iterable[Task]) -> list[Parcel]:
         if key not in written:
             code = packed(_taken_apart(functions), model.name)
             written[key] = code, hashlib.sha256(code).hexdigest()
-        numbers = (model.data, model.hyper, model.name, model.zero_where_nan, model.data_id, model.latent)
+        numbers = (
+            model.data,
+            model.hyper,
+            model.name,
+            model.zero_where_nan,
+            model.data_id,
+            model.latent,
+            model.labels,
+            model.units,
+        )
         rest = packed((task.function, numbers, task.arguments), model.name)
         made.append(Parcel(*written[key], rest, versions()))
     return made
@@ -143,7 +152,7 @@ def _unpacked(parcel: Parcel) -> Task:
         raise BadInput(f"a worker has other versions than the sender, and digits may depend on them: {', '.join(other)}.")
     with jax.enable_x64(True):
         core, log_likelihood, prior, conditionals = _functions(parcel)
-        function, (data, hyper, name, zero_where_nan, data_id, latent), arguments = loaded(parcel.rest)
+        function, (data, hyper, name, zero_where_nan, data_id, latent, labels, units), arguments = loaded(parcel.rest)
     model = Model(
         log_likelihood,
         prior,
@@ -154,6 +163,8 @@ def _unpacked(parcel: Parcel) -> Task:
         zero_where_nan=zero_where_nan,
         data_id=data_id,
         latent=latent,
+        labels=labels,
+        units=units,
         core=core,
     )
     return Task(function, model, arguments)

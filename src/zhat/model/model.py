@@ -373,9 +373,9 @@ class Model:
             Whether JAX traces both functions, which gives gradients and compiled code. By default it does where it can: functions of
             NumPy are called from Python. `model.is_black_box` says which.
         """
-        from zhat.adapters.prior_transform import model
+        from zhat.adapters.cube.prior_transform import How, model
 
-        return model(log_likelihood, prior_transform, n_dim, names, batched, inverse, traced, data, about)
+        return model(log_likelihood, prior_transform, n_dim, names, How(batched, inverse, traced, data), about)
 
     @staticmethod
     def from_bilby(likelihood: Any, priors: Any, **about: Unpack[About]) -> Model:
@@ -385,7 +385,7 @@ class Model:
         kept. Where there are `Constraint` priors, the prior inside of them is normalised, and they are refused where its mass cannot be
         had precisely. Joint priors are refused. The evidence is that of ``likelihood.log_likelihood``, not of its ratio to noise.
         """
-        from zhat.adapters.bilby import model
+        from zhat.adapters.cube.bilby import model
 
         return model(likelihood, priors, about)
 
@@ -418,9 +418,10 @@ class Model:
         batched : bool
             Both functions take arrays (n, parameters) and return n values.
         """
-        from zhat.adapters.log_prior import model
+        from zhat.adapters.cube.log_prior import model
+        from zhat.adapters.cube.prior_transform import How
 
-        return model(log_likelihood, log_prior, bounds, prior_sampler, names, batched, data, about)
+        return model(log_likelihood, log_prior, bounds, prior_sampler, names, How(batched, data=data), about)
 
     # -- the same model, other numbers -----------------------------------------------------------------------
 

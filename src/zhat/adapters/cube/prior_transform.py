@@ -145,18 +145,27 @@ class OnArrays:
         return self.form.unstacked(ndtri(u))
 
 
+@dataclass(frozen=True)
+class How:
+    """How the functions are called; see `Model.from_prior_transform`."""
+
+    batched: bool = False
+    inverse: Callable[[Any], Any] | None = None
+    traced: bool | None = None
+    data: Any = None
+
+
 def model(
     log_likelihood: Callable[..., Any],
     prior_transform: Callable[[Any], Any],
     n_dim: int,
     names: Sequence[str] | None = None,
-    batched: bool = False,
-    inverse: Callable[[Any], Any] | None = None,
-    traced: bool | None = None,
-    data: Any = None,
+    how: How | None = None,
     about: About | None = None,
 ) -> Model:
     """See `Model.from_prior_transform`."""
+    how = how or How()
+    batched, inverse, traced, data = how.batched, how.inverse, how.traced, how.data
     _check_functions(log_likelihood, prior_transform, inverse, data is not None)
     if isinstance(n_dim, bool) or not isinstance(n_dim, int | np.integer) or n_dim < 1:
         raise BadInput(f"n_dim={n_dim!r}: give the number of coordinates of the unit cube, an integer of at least 1.")

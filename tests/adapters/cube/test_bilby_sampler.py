@@ -21,7 +21,7 @@ class One(bilby.Likelihood):
 
 
 def sampler_class():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
     module, name = project["project"]["entry-points"]["bilby.samplers"]["zhat"].split(":")
     return getattr(importlib.import_module(module), name)
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from zhat.adapters.prior_transform import model as from_transform
+from zhat.adapters.cube.prior_transform import How
+from zhat.adapters.cube.prior_transform import model as from_transform
 from zhat.errors import BadInput, BadType, ShapeError
 from zhat.model.model import About, Model
 from zhat.model.values import batch_of_values, single_value
@@ -113,11 +114,12 @@ def model(
     bounds: Sequence[tuple[float | None, float | None]],
     prior_sampler: Callable[..., Any] | None = None,
     names: Sequence[str] | None = None,
-    batched: bool = False,
-    data: Any = None,
+    how: How | None = None,
     about: About | None = None,
 ) -> Model:
     """See `Model.from_log_prior`."""
+    how = how or How()
+    batched = how.batched
     for what, fn in (("log_likelihood", log_likelihood), ("log_prior", log_prior)):
         if not callable(fn):
             raise BadType(
@@ -147,7 +149,8 @@ def model(
     transform = (
         reference.of_cube if batched else (lambda u: reference.of_cube(np.asarray(u).T).T)
     )  # also of u[i] as arrays over points
-    return from_transform(rewritten, transform, len(low), names, batched, reference.to_cube, False, data, about)
+    how = replace(how, inverse=reference.to_cube, traced=False)
+    return from_transform(rewritten, transform, len(low), names, how, about)
 
 
 def _limits(bounds: Any) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 import zhat
 from zhat import Model
-from zhat.adapters.log_prior import Reference
+from zhat.adapters.cube.log_prior import Reference
 from zhat.errors import BadInput, BadType, ShapeError
 
 pytestmark = pytest.mark.xdist_group("prior transform")

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from zhat.adapters.prior_transform import model as from_transform
+from zhat.adapters.cube.prior_transform import How
+from zhat.adapters.cube.prior_transform import model as from_transform
 from zhat.errors import BadInput, BadType
 from zhat.model.model import About, Model
 
@@ -53,12 +54,12 @@ def model(likelihood: Any, priors: Any, about: About | None = None) -> Model:
         return np.array([float(found[key]) for key in keys])
 
     given: About = {
-        "labels": {key: str(priors[key].latex_label) for key in keys},
+        "labels": {key: _label(priors[key], key) for key in keys},
         "units": {key: str(priors[key].unit) for key in keys if priors[key].unit},
         **(about or {}),
     }
     back = inverse if _goes_back(transform, inverse, len(keys)) else None
-    return from_transform(log_likelihood, transform, len(keys), inverse=back, traced=False, about=given)
+    return from_transform(log_likelihood, transform, len(keys), how=How(inverse=back, traced=False), about=given)
 
 
 def log_mass_inside(priors: Any, keys: list[str]) -> float:
@@ -126,6 +127,12 @@ def _caller(likelihood: Any) -> Callable[[dict[str, Any]], Any]:
         return method()
 
     return with_state
+
+
+def _label(prior: Any, key: str) -> str:
+    """The label of a prior; a prior without a name has none, or the word None."""
+    label = prior.latex_label
+    return key if label in (None, "None", "") else str(label)
 
 
 def _goes_back(transform: Callable[[Any], Any], inverse: Callable[[Any], Any], n_dim: int) -> bool:

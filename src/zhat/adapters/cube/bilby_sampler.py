@@ -13,8 +13,9 @@ import numpy as np
 from bilby.core.sampler.base_sampler import NestedSampler
 
 from zhat.adapters.arviz import rows_of
-from zhat.adapters.bilby import log_mass_inside
-from zhat.adapters.prior_transform import model as from_transform
+from zhat.adapters.cube.bilby import log_mass_inside
+from zhat.adapters.cube.prior_transform import How
+from zhat.adapters.cube.prior_transform import model as from_transform
 from zhat.comparing.averaging import posterior_draws
 from zhat.errors import BadInput
 from zhat.run.estimate import evidence
@@ -53,7 +54,7 @@ class Zhat(NestedSampler):
             value = float(self.log_likelihood([float(theta[key]) for key in keys]))
             return -np.inf if value < -1e300 else value - log_mass
 
-        model = from_transform(log_likelihood, transform, len(keys), traced=False, about={"name": self.label})
+        model = from_transform(log_likelihood, transform, len(keys), how=How(traced=False), about={"name": self.label})
         found = evidence(model, self.kwargs["method"], seed=self.kwargs["seed"], precision=self.kwargs["precision"])
         self._fill(found, keys, log_mass)
         return self.result

@@ -46,6 +46,8 @@ METHODS = {
     "nested": (*MODELS, "E15"),
     "power-posterior": MODELS,
     "stepping-stone": MODELS,
+    "inla": ("seeds-main", "seeds-interaction", "coal-smooth", "tokyo", "stochastic-volatility"),
+    "variational": MODELS,
     "harmonic-mean": tuple(weak_data.CASES),
 }
 FIRST_SEED = 40_000

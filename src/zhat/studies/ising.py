@@ -23,7 +23,7 @@ from zhat import zoo
 from zhat.methods.laplace import Laplace
 from zhat.methods.variational import Variational
 from zhat.numerics._checks import FloatArray
-from zhat.numerics.fields.ising import Approximation, Graph, all_states, bethe, lattice, log_partition_lattice, mean_field
+from zhat.numerics.fields.ising import Approximation, Graph, bethe, lattice, log_partition_lattice, mean_field
 from zhat.numerics.logspace import log_sum_exp
 from zhat.report.files import new_figure, save_figure
 from zhat.run.estimate import evidence
@@ -32,8 +32,6 @@ from zhat.zoo.fields.ising import BOLTZMANN, FAIR_COIN, LATTICE, boltzmann_desig
 
 HEADER = ("model", "parameters", "exact", "Laplace", "ELBO", "corrected", "s.e.", "Bethe", "mean field", "pseudo-likelihood")
 GRID = np.linspace(-0.5, 1.2, 681)
-# States from which mean field starts.
-N_BEST = 4
 Approximate = Callable[[Graph], Approximation]
 
 
@@ -57,7 +55,8 @@ def run_all(seed: int = 1, say: Callable[[str], None] = lambda words: None) -> S
         rows.append(_row(f"ising-lattice-{which}", f"picture: {which}", seed + i, others))
     for i, edges in enumerate(BOLTZMANN):
         say(f"risk factors: {edges}")
-        others = [laplace(edges, approximation) for approximation in (bethe, mean_field_from_best_states)]
+        # With the mean-field Z the posterior has its maximum on a kink, where Laplace's method has no value.
+        others = [laplace(edges, bethe)]
         rows.append(_row(f"boltzmann-{edges}", f"risk factors: {edges}", seed + 100 + i, others))
     return Study(rows, curves, by_curve)
 
@@ -116,14 +115,6 @@ def integral(curve: FloatArray) -> float:
 
 
 # -- the table of men: Laplace's method with an approximate Z --------------------------------------------------------------------
-
-
-def mean_field_from_best_states(graph: Graph) -> Approximation:
-    """Mean field from zero and from the states of highest probability: couplings of both signs have fixed points of their own."""
-    states = all_states(graph.n)
-    energy = states @ graph.field + (states[:, graph.edges[:, 0]] * states[:, graph.edges[:, 1]]) @ graph.coupling
-    best = states[np.argsort(-energy)[:N_BEST]]
-    return mean_field(graph, [0.0, *(0.9 * best)])
 
 
 def laplace(edges: str, approximation: Approximate) -> float:

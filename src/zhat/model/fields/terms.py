@@ -109,7 +109,7 @@ class Intercept(Term):
 
     def data(self, n: int) -> Any:
         """See `Term`."""
-        return np.zeros(0)
+        return np.zeros((n, 0))
 
     def length(self, n: int) -> int:
         """See `Term`."""

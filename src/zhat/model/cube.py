@@ -152,9 +152,10 @@ def draw_at(space: Space, c: Any, key: Any, data: Any, hyper: Any) -> Any:
     cube = space.split(c)
 
     def substitute(msg: dict[str, Any]) -> Any:
-        name, fn = msg["name"], msg["fn"]
-        if msg["type"] != "sample" or name not in space.names:
+        name = msg["name"]
+        if msg["type"] != "sample" or name not in space.names:  # a deterministic site has no distribution
             return None
+        fn = msg["fn"]
         if isinstance(base_of(fn), dist.Gamma):
             return _near_gamma_quantile(cube[name], base_of(fn))
         return base_of(fn).icdf(cube[name]) if _has_quantiles(fn, jnp.zeros(fn.shape())) else None

@@ -17,6 +17,7 @@ from zhat.run.model_check import Report
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.spaces.jump_result import JointDraws, Jump
+from zhat.spaces.linear_subsets import LinearSubsets
 from zhat.spaces.search import SubsetSearch
 from zhat.spaces.subset_results import SubsetEvidences, TopModel
 from zhat.zoo import Example
@@ -35,6 +36,7 @@ __all__ = [
     "Jump",
     "Key",
     "Kind",
+    "LinearSubsets",
     "LogBayesFactor",
     "NestedRun",
     "Offer",

@@ -62,6 +62,7 @@ EXCEPTIONS = {
     ("model", "adapters"): "Model.from_numpyro is where a user looks; what NumPyro's models need is written there",
     ("model", "run"): "Model.check is where a user looks; checking draws from the prior, so it lives above sampling",
     ("run", "adapters"): "evidence(draws=...) takes the containers of other libraries, and adapters know them",
+    ("spaces", "adapters"): "Subsets.from_formula is where a user looks",
     ("comparing", "report"): "Comparison.report is where a user looks, and notebooks ask the object for its HTML",
     ("run", "report"): "Crosscheck.report is where a user looks",
     ("results", "report"): "notebooks ask the object for its HTML",

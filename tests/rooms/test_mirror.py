@@ -48,6 +48,9 @@ WITHOUT = {
     "what formulas and tables are refused for: tests/adapters/formula/test_bad_input.py": """
         adapters/formula/design adapters/formula/table
     """,
+    "subsets of the terms of a formula: tests/spaces/test_linear_subsets.py": """
+        adapters/formula/subsets
+    """,
     "the parts of PyMC's door are tested by the models that go through it: tests/adapters/test_pymc.py": """
         adapters/pymc_constants adapters/pymc_for_jax adapters/pymc_graphs adapters/pymc_reading adapters/pymc_refusals
     """,

@@ -22,6 +22,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +44,11 @@ from zhat.spaces.search import SearchSettings, SubsetSearch, moves_by_default, s
 from zhat.spaces.subset_results import SubsetEvidences, model_name
 from zhat.verdicts.nan import nan_status_of_family
 from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
+
+if TYPE_CHECKING:
+    from zhat.model.regression.families import Family
+    from zhat.model.regression.priors import Prior
+    from zhat.spaces.linear_subsets import LinearSubsets
 
 MOST = 16  # covariates: 65,536 models
 # A suspect model with less posterior probability than this hardly changes any answer.
@@ -72,6 +78,18 @@ class Subsets:
                 f"Subsets: the mask has shape {np.shape(data[self.mask])} for {len(self.covariates)} covariates; it needs one "
                 "entry each."
             )
+
+    @staticmethod
+    def from_formula(
+        formula: str, data: Any, family: Family | str = "gaussian", *, prior: Prior | None = None
+    ) -> Subsets | LinearSubsets:
+        """All subsets of the terms of a formula; arguments as in `zhat.formula`.
+
+        For a gaussian response every model is exact, and the family is a `LinearSubsets` with `enumerate` and `at`.
+        """
+        from zhat.adapters.formula.subsets import subsets_of
+
+        return subsets_of(formula, data, family, prior)
 
     def at(self, included: Sequence[str] | Array) -> Model:
         """One model of the family, by the names of its covariates or by a mask."""

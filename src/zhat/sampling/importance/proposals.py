@@ -114,8 +114,9 @@ class Mixture:
 NEGLIGIBLE = 14.0
 
 
-def at_modes(modes: tuple[Mode, ...], degrees_of_freedom: float = 5.0) -> Proposal:
-    """A t at every mode, in shares of the masses that Laplace's method gives them, none below a tenth of the even share.
+def at_modes(modes: tuple[Mode, ...], degrees_of_freedom: float = 5.0, widen: float = 1.0) -> Proposal:
+    """A t at every mode, its covariance times `widen`, in shares of the masses that Laplace's method gives them, none below a tenth of the
+    even share.
 
     Modes of a millionth of the largest mass are left out: a rough likelihood has hundreds of them.
     """
@@ -125,7 +126,7 @@ def at_modes(modes: tuple[Mode, ...], degrees_of_freedom: float = 5.0) -> Propos
     shares = np.exp(masses - masses.max())
     shares = np.maximum(shares / shares.sum(), 0.1 / len(modes))
     shares = shares / shares.sum()
-    components = tuple(StudentT(mode.position, mode.covariance, degrees_of_freedom) for mode in modes)
+    components = tuple(StudentT(mode.position, widen * mode.covariance, degrees_of_freedom) for mode in modes)
     return components[0] if len(modes) == 1 else Mixture(components, tuple(float(s) for s in shares))
 
 

@@ -1,8 +1,8 @@
 """Bayes factors of classical tests against R's BayesFactor, published examples, and identities.
 
 The tables were made with R 4.2.2 and BayesFactor 0.9.12-4.4: natural logarithms of `ttest.tstat`, `contingencyTableBF`, `proportionBF` and
-`correlationBF`. Left out are t statistics for which R says "t is large; approximation invoked", and R's one-sided correlations, which do
-not add up to its two-sided ones (by up to 0.5 %; ours do, see below).
+`correlationBF`. Left out are t statistics for which R says "t is large; approximation invoked", and R's one-sided correlations, from
+which ours differ by up to 0.005 (ours add up to the two-sided ones, see below).
 """
 
 from __future__ import annotations

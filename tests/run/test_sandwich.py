@@ -80,7 +80,7 @@ def test_a_sandwich_of_the_wrong_things_is_refused():
         (lambda: zhat.sandwich(model, simulate=3), BadType, "function"),
         (lambda: zhat.sandwich(flat, simulate=lambda p, rng: 0), BadInput, "takes no data"),
         (lambda: zhat.sandwich(model, simulate=lambda p, rng: 0, exact_draws={}), BadInput, "give one of them"),
-        (lambda: zhat.sandwich(model, exact_draws={"mu": [1.0]}, seed=1, progress=False), BadInput, "parameters of"),
+        (lambda: zhat.sandwich(model, exact_draws={"mu": [1.0]}, seed=1, progress=False), BadInput, "lack the parameter"),
     ):
         with pytest.raises(error, match=words):
             call()

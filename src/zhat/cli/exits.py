@@ -27,7 +27,7 @@ exit codes:
   2    bad input: arguments, file or model cannot be used
   3    failed: no usable number, or the model raised an error
   4    undecided: the difference is within the errors of the runs
-  75   terminated by SIGTERM, with --checkpoint written: the same command goes on from there
+  75   terminated by SIGTERM, its checkpoint written: run the same command again
   130  interrupted
 """
 

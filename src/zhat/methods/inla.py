@@ -71,9 +71,7 @@ class INLA(Method):
     name: ClassVar[str] = "inla"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.GRADIENT, Offer.PRIOR_DRAWS, Offer.LATENT_GAUSSIAN})
     cites: ClassVar[tuple[str, ...]] = ("rue2009", "friel2012")
-    look: ClassVar[Look] = Look.none(
-        "the inner integrand is log-concave, or searches from prior draws end at one mode; the outer search starts at prior draws"
-    )
+    look: ClassVar[Look] = Look.from_prior()
     when: ClassVar[str] = "latent Gaussian models (`zhat.latent`): random effects, smoothers, state space; thousands of latents"
 
     def __post_init__(self) -> None:

@@ -20,7 +20,7 @@ def exact(m, y):
     return -0.5 * ((y - m) ** 2).sum(axis=1) - 0.5 * y.size * np.log(2 * np.pi)
 
 
-@pytest.mark.parametrize("n", [1, 7, AT_ONCE, AT_ONCE + 1])
+@pytest.mark.parametrize("n", [0, 1, 7, AT_ONCE, AT_ONCE + 1])
 def test_densities_of_any_number_of_points(n):
     of_three, y = model(3)
     points = np.random.default_rng(1).normal(size=(n, 1))

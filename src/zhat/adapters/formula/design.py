@@ -117,7 +117,8 @@ def _matrices(formula: str, found: Any, frame: Any) -> tuple[Any, Any]:
 
     context = {"offset": lambda values: values}
     try:
-        matrices = found.get_model_matrix(frame, context=context, na_action="raise")
+        with np.errstate(invalid="ignore", divide="ignore"):  # what is not a number is said below
+            matrices = found.get_model_matrix(frame, context=context, na_action="raise")
     except (FormulaicError, ValueError, TypeError, IndexError, ArithmeticError) as error:
         text = str(error).splitlines()[0]
         if "null values" in text:

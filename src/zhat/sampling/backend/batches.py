@@ -27,6 +27,8 @@ WORTH_SMALL = 200_000
 
 def densities_at(model: Model, position: Array, small: bool = False) -> tuple[Array, Array]:
     """Log prior and log likelihood of any number of points; with `small`, few points are evaluated in a block of their own size."""
+    if not len(position):
+        return np.empty(0), np.empty(0)
     log_prior, log_likelihood = _in_blocks(
         lambda part: compiled(model, "densities", JaxBackend.density, part), model, position, small
     )

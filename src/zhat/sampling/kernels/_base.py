@@ -75,6 +75,13 @@ class PacedKernel(Protocol):
         ...
 
 
+@runtime_checkable
+class CompiledKernel(Protocol):
+    """A kernel that calls functions of the model which only compiled code can call: its sweeps never run on the host."""
+
+    compiled_only: ClassVar[bool]
+
+
 class TunedKernel(NamedTuple):
     """A kernel with its target and its tuning."""
 

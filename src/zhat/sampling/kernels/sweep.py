@@ -15,7 +15,7 @@ from zhat.sampling.backend.compiled import parameters_at, positions_of
 from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.host import HostBackend
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.kernels._base import Kernel, PacedKernel, TunedKernel
+from zhat.sampling.kernels._base import CompiledKernel, Kernel, PacedKernel, TunedKernel
 from zhat.sampling.state import State
 
 # Moves of a run after which its sweeps are one compiled program. Compiling takes about a second; a move on the host takes 0.3 to 1.5
@@ -91,8 +91,8 @@ def sweep(
 
     purpose = ("sweep", kernel, type(moving.target).__name__, priors)
     body, arguments = partial(_moves, kernel, priors), (state, noise, tuning, target)
-    # Parameters are moved by compiled code only.
-    if model.is_black_box or kernel.moves_parameters or loop.moves_of(purpose, n_moves) > MOVES_ON_HOST:
+    only_compiled = kernel.moves_parameters or isinstance(kernel, CompiledKernel)
+    if model.is_black_box or only_compiled or loop.moves_of(purpose, n_moves) > MOVES_ON_HOST:
         states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, *arguments)
     else:
         states, counted, (bad_at_move, bad_position) = on_host(HostBackend(model, loop), body, *arguments)

@@ -47,6 +47,7 @@ class PriorGibbs:
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = False
     moves_parameters: ClassVar[bool] = False
+    compiled_only: ClassVar[bool] = True  # conditionals are JAX functions
 
     def first_scale(self, n_dimensions: int) -> float:
         """There is nothing to scale."""

@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
         "states. A single formula is compared with the model that has the intercept alone.",
         [
             'zhat formula pine.csv "strength ~ density" "strength ~ adjusted_density"',
-            'zhat formula pima.csv "diabetes ~ age + bmi" "diabetes ~ bmi" --family bernoulli --html answer.html',
+            'zhat formula pima.csv "diabetes ~ age + bmi" "diabetes ~ bmi"',
             'zhat formula trees.csv "y ~ a" --prior jzs slopes=0.5',
         ],
     )

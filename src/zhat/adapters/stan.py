@@ -12,6 +12,7 @@ with the likelihood switched off (`prior_only`) separates the two; its own evide
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -69,8 +70,8 @@ class StanSpace(Space):
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
         """See `Space`."""
         n = sum(int(np.prod(site.shape)) for site in self.sites)
-        out = (jax.ShapeDtypeStruct((n,), jnp.float64), jax.ShapeDtypeStruct((), jnp.float64))
-        values, log_prior = jax.pure_callback(self._at, out, u, vmap_method="expand_dims")
+        out = _called(self._at, n + 1, u)
+        values, log_prior = out[:n], out[n]
         return self._named(values), jnp.where(jnp.isfinite(u).all() & jnp.isfinite(values).all(), log_prior, -jnp.inf)
 
     def log_priors(self, u: jax.Array, data: Any, hyper: Any) -> jax.Array:
@@ -81,17 +82,13 @@ class StanSpace(Space):
         """See `Space`; zero without `prior_only`."""
         if self.prior_only is None:
             return jnp.zeros((), jnp.float64)
-        out = jax.ShapeDtypeStruct((), jnp.float64)
         u = self.unconstrain(params, data, hyper)
-        return jax.pure_callback(
-            lambda u: _each(u, lambda x: _log_density(self.prior_only, x, False)), out, u, vmap_method="expand_dims"
-        )
+        return _called(lambda u: _each(u, lambda x: [_log_density(self.prior_only, x, False)]), 1, u)[0]
 
     def coordinates(self, params: Params, data: Any, hyper: Any) -> list[jax.Array]:
         """See `Space`."""
         flat = jnp.concatenate([jnp.ravel(jnp.asarray(params[site.name], jnp.float64).T) for site in self.sites])
-        out = jax.ShapeDtypeStruct((self.n_dimensions,), jnp.float64)
-        u = jax.pure_callback(lambda x: _each(x, self.to_free), out, flat, vmap_method="expand_dims")
+        u = _called(lambda x: _each(x, self.to_free), self.n_dimensions, flat)
         return [jnp.ravel(part) for part in self.split(u).values()]
 
     def sample_prior(self, key: jax.Array, data: Any, hyper: Any) -> jax.Array:
@@ -113,8 +110,8 @@ class StanSpace(Space):
         except (RuntimeError, ValueError):
             return np.full(self.n_dimensions, np.nan)
 
-    def _at(self, u: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Parameters and the log-Jacobian, with the log prior if it is known, at points with any leading axes."""
+    def _at(self, u: Any) -> np.ndarray:
+        """Parameters and, last, the log-Jacobian, with the log prior if it is known, at points with any leading axes."""
         u = np.asarray(u, np.float64)
         n = sum(int(np.prod(site.shape)) for site in self.sites)
         values, log_prior = np.full((*u.shape[:-1], n), np.nan), np.full(u.shape[:-1], -np.inf)
@@ -128,7 +125,7 @@ class StanSpace(Space):
                 continue
             with_jacobian = _log_density(known, u[i], True)
             log_prior[i] = with_jacobian - _log_density(known, u[i], False) if self.prior_only is None else with_jacobian
-        return values, log_prior
+        return np.concatenate([values, log_prior[..., None]], axis=-1)
 
     def _named(self, values: jax.Array) -> Params:
         params, start = {}, 0
@@ -166,6 +163,22 @@ def _log_density(stan: Any, u: np.ndarray, jacobian: bool) -> float:
         return float(stan.log_density(np.ascontiguousarray(u), propto=False, jacobian=jacobian))
     except RuntimeError:
         return -np.inf
+
+
+def _called(function: Callable[[np.ndarray], np.ndarray], n_out: int, point: jax.Array) -> jax.Array:
+    """A NumPy function of a vector, with `n_out` numbers as its result, called out of compiled code.
+
+    Numbers travel as pairs of 32-bit words: JAX calls back from threads of its own, which do not know that double precision was switched
+    on for this call, and would round them.
+    """
+
+    def on_words(words: Any) -> np.ndarray:
+        given = np.ascontiguousarray(words, np.uint32).view(np.float64)[..., 0]
+        return np.ascontiguousarray(function(given), np.float64)[..., None].view(np.uint32)
+
+    words = jax.lax.bitcast_convert_type(jnp.asarray(point, jnp.float64), jnp.uint32)
+    out = jax.pure_callback(on_words, jax.ShapeDtypeStruct((n_out, 2), jnp.uint32), words, vmap_method="expand_dims")
+    return jax.lax.bitcast_convert_type(out, jnp.float64)
 
 
 def _each(points: Any, function: Any) -> np.ndarray:

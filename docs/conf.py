@@ -41,3 +41,5 @@ html_show_sourcelink = False
 html_theme_options = {"sidebar_hide_name": False}
 html_static_path = ["static"]
 html_css_files = ["tables.css"]
+# Names such as `name` or `Family` stand in several classes and modules; a page that means one of them links it in full.
+suppress_warnings = ["ref.python"]

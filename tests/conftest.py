@@ -9,10 +9,16 @@ Every program that JAX compiles for the CPU takes some tens of memory maps, and 
 between two tests.
 """
 
+import os
+import sys
 from pathlib import Path
 
 import jax
 import pytest
+
+# PyTensor imports setuptools, whose older versions refuse to replace a `distutils` that another library has imported before.
+if sys.version_info < (3, 12):
+    os.environ.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")
 
 ROOT = Path(__file__).parents[1]
 # Files and folders whose groups take longest, in their order.

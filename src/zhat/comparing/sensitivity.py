@@ -31,6 +31,7 @@ from zhat.errors import BadInput, BadType
 from zhat.formatting import decimals, shown_error
 from zhat.methods._base import Method
 from zhat.model.model import Model
+from zhat.numerics.logspace import log_sum_exp
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Evidence, Kind, Level
 from zhat.results.records import Array, Draws
@@ -196,10 +197,9 @@ def _reweighted(at: Model, to: Model, draws: Draws, run: Evidence, loop: Loop) -
     both, before = Weights.of(log_weight + ratio), Weights.of(log_weight)
     if both.ess < MIN_ESS or (both.pareto_k >= MAX_PARETO_K and both.sd_log > 0.0):
         return None
-    normal = np.exp(log_weight - log_weight.max())
-    normal = normal / normal.sum()
     change = float(both.log_mean - before.log_mean)
-    error = math.sqrt(float(np.sum((normal * np.expm1(ratio - change)) ** 2)))
+    share = log_weight - log_sum_exp(log_weight)
+    error = math.sqrt(float(np.sum((np.exp(share + ratio - change) - np.exp(share)) ** 2)))
     if run.error is None:
         return None
     return math.hypot(run.error, error), run.log_evidence + change

@@ -101,14 +101,14 @@ def test_a_move_of_the_users_with_its_jacobian(lines):
     models, pilots, exact = lines
     pair = {name: models[name] for name in ("E8s-slope", "E8")}
     z, moves = [], [slope_to_both()]
-    traces, before = models["E8s-slope"].core.traces, {}
     for seed in range(4):
-        before = before or ({} if seed == 0 else dict(traces))
         result = zhat.jump(pair, pilots=pilots, moves=moves, seed=seed, **QUICK)
         factor = result.log_bayes_factor("E8", "E8s-slope")
         z.append((factor.value - (exact["E8"] - exact["E8s-slope"])) / factor.se)
     assert np.abs(z).max() < 4.5
-    assert before and traces == before  # one program serves all seeds
+    traces = models["E8s-slope"].core.traces
+    # One program for each number of components that the fits to the pilots choose: 1, 2 or 4.
+    assert all(n <= 3 for purpose, n in traces.items() if isinstance(purpose, tuple) and purpose[0] == "jumps")
     off = zhat.jump(pair, moves=moves, seed=1, likelihood=False, **QUICK)
     assert off.null_test()[3] > 1e-3
 

@@ -76,7 +76,7 @@ def watched_chains(method: FromChains, model: Model, bench: Workbench, key: Key)
 
 
 def looked_beside(method: FromChains, model: Model, estimate: Estimate, watched: Watched, bench: Workbench, key: Key) -> Estimate:
-    """The estimate after the check for missed mass beside its chains, or with the remark that nobody looked."""
+    """The estimate after the check for missed mass beside its chains, or with the remark that none was made."""
     if not method.mode_check:
         return estimate.doubted(Status.ok(), NOT_LOOKED)
     if not estimate.log_evidence_se:

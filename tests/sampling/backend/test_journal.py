@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import pytest
 
 from zhat.model.model import Model
 from zhat.sampling.backend.compiled import compiled
-from zhat.sampling.backend.journal import Journal, current, journaled, remembered
+from zhat.sampling.backend.journal import Journal, _digest, current, journaled, remembered
 from zhat.sampling.backend.likelihoods import likelihoods
 from zhat.sampling.backend.segments import Segments
 from zhat.sampling.state import State
@@ -122,3 +123,15 @@ def test_it_is_written_after_a_second(tmp_path, monkeypatch):
         monkeypatch.setattr(time, "monotonic", lambda: now + 3.0)
         compiled(MODEL, "twice", twice, np.arange(4.0))
         assert list(tmp_path.iterdir())
+
+
+def test_large_arrays_that_agree_in_the_sums_of_rows_and_columns_are_told_apart():
+    one = np.zeros((1024, 1024))
+    other = one.copy()
+    one[[0, 1], [0, 1]] = other[[0, 1], [1, 0]] = 1.0
+    found = []
+    for array in (one, other):
+        digest = hashlib.blake2b()
+        _digest(digest, array)
+        found.append(digest.hexdigest())
+    assert found[0] != found[1]

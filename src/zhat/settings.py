@@ -8,7 +8,7 @@
   `RemainingEvidence`, `FlatTop`, `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
 * Power posteriors: quadrature rules `SecondOrder`, `Trapezoid`. Stepping stones: directions `Bridged`, `Forward`, `Reverse`.
 * Laplace-Metropolis: covariances `Curvature`, `SampleCovariance`.
-* Variational: families of Gaussians `FullRank`, `MeanField`.
+* Variational: families of guides `FullRank`, `MeanField` (Gaussians), `FlowGuide` (a normalising flow).
 * Chib & Jeliazkov: proposals of the Metropolis step, `Independent`, `Walk`.
 * Bridge sampling: `WarpIII`, `FittedNormal`, `FittedT`, `FittedMixture`. Reciprocal importance sampling: `TruncatedNormal`,
   `Ellipsoid`, `Tight`, and the learnt harmonic mean's `Flow`.
@@ -31,6 +31,7 @@ from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement, Repla
 from zhat.sampling.nested.stopping import FlatTop, Iterations, RemainingEvidence, SmallContribution, Stop
 from zhat.sampling.tempering.ladder_settings import LadderChains
 from zhat.sampling.variational.families import Family, FullRank, MeanField
+from zhat.sampling.variational.flow_guide import FlowGuide
 
 __all__ = [
     "Bridged",
@@ -45,6 +46,7 @@ __all__ = [
     "FittedT",
     "FlatTop",
     "Flow",
+    "FlowGuide",
     "Forward",
     "FromPrior",
     "FullRank",

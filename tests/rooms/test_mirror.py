@@ -62,7 +62,7 @@ WITHOUT = {
         zoo/fields/latent_gaussian zoo/fields/series
     """,
     "variational bounds as a whole: tests/methods/test_variational.py": """
-        sampling/variational/families sampling/variational/guide sampling/variational/starts
+        sampling/variational/families sampling/variational/guide sampling/variational/maps sampling/variational/starts
     """,
     "part of Model, and tested through it: tests/model/test_model.py, tests/bad_input/test_prior_and_data.py": """
         model/data model/tracing model/values

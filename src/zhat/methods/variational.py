@@ -1,15 +1,15 @@
-"""Variational Bayes: a Gaussian as near to the posterior as its family allows, and the bound that comes with it.
+"""Variational Bayes: a density as near to the posterior as its family allows, and the bound that comes with it.
 
     log Z = ELBO(q) + KL(q || posterior),     ELBO(q) = E_q[ log L + log prior - log q ]  <=  log Z,
 
-for every density q; the guide q = N(m, L L') on the unconstrained vector maximises it (Jordan et al. 1999; Blei, Kucukelbir & McAuliffe
-2017). Needs gradients. The optimisation starts at Laplace's method and uses fixed noise and L-BFGS (`sampling.variational.guide`).
+for every density q; the guide q on the unconstrained vector maximises it in its family (Jordan et al. 1999; Blei, Kucukelbir & McAuliffe
+2017). Needs gradients. Gaussian guides N(m, L L') start at Laplace's method and use fixed noise and L-BFGS (`sampling.variational.guide`):
 `FullRank()` has all correlations, `MeanField()` none: its gap is half of log(product of diagonal / determinant) of the precision
-matrix of a Gaussian posterior.
+matrix of a Gaussian posterior. `FlowGuide()` bends the best Gaussian by a normalising flow (`sampling.variational.flow_guide`).
 
 *Its standard error.* The ELBO is a bound: its Monte Carlo error (`elbo_se` in the diagnostics) says how well the *bound* is known, not
-how far log Z is from it, and the gap cannot be seen from the ELBO. So draws from a Student t at the guide, a tenth of them from the
-prior, are weighted (Burda, Grosse & Salakhutdinov 2016 call the bound that they give importance weighted; with many draws it is the
+how far log Z is from it, and the gap cannot be seen from the ELBO. So draws from the guide with a Student t as its noise, a tenth of
+them from the prior, are weighted (Burda, Grosse & Salakhutdinov 2016 call the bound that they give importance weighted; with many draws it is the
 evidence). Where the Pareto k of these weights is below 0.5 and their effective sample size large enough, the corrected value is the
 answer, with its standard error, and `elbo` stands in the diagnostics. Otherwise the answer is the ELBO, a lower bound, and suspect.
 `guide_pareto_k` is that of the guide's own weights (Yao, Vehtari, Simpson & Gelman 2018): above 0.7 its moments are not to be used
@@ -42,10 +42,10 @@ from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import Mode, different
-from zhat.sampling.importance.proposals import WIDEN, Mixture, Proposal, StudentT, at_modes
+from zhat.sampling.importance.proposals import WIDEN, Mixture, Proposal, at_modes
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.sampling.variational.families import Family, FullRank
-from zhat.sampling.variational.guide import Guide, Start, fit
+from zhat.sampling.variational.guide import Guide, Start
 from zhat.sampling.variational.starts import from_modes, from_prior
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
@@ -67,7 +67,7 @@ BOUND = (
 
 @dataclass(frozen=True)
 class Variational(Method):
-    """The Gaussian of `family` with the highest evidence lower bound, to `tolerance` nats, corrected by `n_draws` weighted draws."""
+    """The guide of `family` with the highest evidence lower bound, to `tolerance` nats, corrected by `n_draws` weighted draws."""
 
     family: Family = field(default_factory=FullRank)
     n_draws: int = 20_000
@@ -87,8 +87,11 @@ class Variational(Method):
         check_count("Variational", "n_draws", self.n_draws, 1000, "Pareto k and the standard error need enough draws")
         if not 0.0 < self.tolerance < np.inf:
             raise BadInput(f"Variational(tolerance={self.tolerance!r}): give nats of the bound, such as 5e-4.")
-        if isinstance(self.family, type) or not hasattr(self.family, "factor"):
-            raise BadType(f"Variational(family={self.family!r}): give zhat.settings.FullRank() or zhat.settings.MeanField().")
+        if isinstance(self.family, type) or not hasattr(self.family, "fitted"):
+            raise BadType(
+                f"Variational(family={self.family!r}): give zhat.settings.FullRank(), zhat.settings.MeanField() or "
+                "zhat.settings.FlowGuide()."
+            )
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
@@ -99,7 +102,7 @@ class Variational(Method):
     def _at(self, model: Model, loop: Loop, prior: Start, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer from these modes, and the finding of the check for missed mass, if it was made."""
         starts = from_modes(model, modes, key.child("starts"), loop) if modes else [prior]
-        guide = fit(model, self.family, starts, self.tolerance, key.child("guide"), loop)
+        guide = self.family.fitted(model, starts, self.tolerance, key.child("guide"), loop)
         if guide is None:
             return Estimate(-np.inf, None, Status.failed("no-guide", _NO_GUIDE)), None
         proposal, n_others = _proposal(guide, modes)
@@ -122,13 +125,13 @@ _NO_GUIDE = (
 
 def _proposal(guide: Guide, modes: tuple[Mode, ...]) -> tuple[Proposal, int]:
     """A t at the guide, and at the modes that it does not cover; and how many these are."""
-    gaussian = guide.gaussian
-    at_guide = StudentT(gaussian.mean, WIDEN * gaussian.covariance, DEGREES_OF_FREEDOM)
+    at_guide = guide.map.heavy_tailed(DEGREES_OF_FREEDOM, WIDEN)
     if not modes:
         return at_guide, 0
-    inverse = np.linalg.inv(guide.factor)
-    reach = np.sqrt(len(gaussian.mean)) + FAR
-    far = tuple(mode for mode in different(modes) if np.linalg.norm(inverse @ (mode.position - gaussian.mean)) > reach)
+    apart = different(modes)
+    radius = np.linalg.norm(guide.map.inverse(np.stack([mode.position for mode in apart]))[0], axis=1)
+    reach = np.sqrt(guide.map.n_dimensions) + FAR
+    far = tuple(mode for mode, r in zip(apart, radius, strict=True) if not r <= reach)
     if not far:
         return at_guide, 0
     return Mixture((at_guide, at_modes(far, DEGREES_OF_FREEDOM)), (1.0 - SHARE_OF_MODES, SHARE_OF_MODES)), len(far)

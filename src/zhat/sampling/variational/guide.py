@@ -1,4 +1,4 @@
-"""The guide: the Gaussian of a family that maximises the evidence lower bound, found with fixed noise and a quasi-Newton method.
+"""The Gaussian guide: the member of a family that maximises the evidence lower bound, found with fixed noise and a quasi-Newton method.
 
     ELBO(m, L) = E_z[ log prior x likelihood at m + L z ] + log det L + (d/2) (1 + log 2 pi)  <=  log Z.
 
@@ -18,7 +18,7 @@ the doubling gained.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -31,8 +31,7 @@ from zhat.results.records import Array
 from zhat.sampling.backend.compiled import JaxBackend, compiled, over_points
 from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.importance.proposals import Gaussian
-from zhat.sampling.variational.families import Family
+from zhat.sampling.variational.maps import Affine, Map
 from zhat.seeding import Key
 
 # Points of noise at first: at least this many, and this many a dimension; and how often they are doubled.
@@ -56,26 +55,25 @@ GAIN = 1e-9
 
 @dataclass(frozen=True)
 class Guide:
-    """A fitted Gaussian and its bound, from fresh noise.
+    """A fitted density and its bound, from fresh noise.
 
     Attributes
     ----------
-    gaussian : Gaussian
-    factor : (d, d) array
+    map : Map
+        From standard normal noise to draws of the guide.
     elbo, elbo_se : float
         The bound, and how well it is known.
     log_ratio : (n,) array
         Log prior x likelihood - log guide at the fresh draws.
     n_points : int
-        Points of fixed noise.
+        Points of fixed noise; 0 where every step of the optimisation has its own.
     last_rise : float
-        Nats that the last doubling of the points gained: about as much is left.
+        Nats that the last doubling of the points (the last round of training) gained: about as much is left.
     converged : bool
         Whether the optimiser ended by itself and the last rise is below the tolerance.
     """
 
-    gaussian: Gaussian
-    factor: Array
+    map: Map
     elbo: float
     elbo_se: float
     log_ratio: Array
@@ -92,20 +90,36 @@ class Start:
     covariance: Array
 
 
-@dataclass(frozen=True)
-class _Fresh:
-    """A Gaussian by its map u = centre + factor z, and the log ratios at fresh sets of noise, one a row."""
+class Factors(Protocol):
+    """Which factors L a Gaussian may have, in coordinates that are scaled by `scale_of`."""
 
-    centre: Array
-    factor: Array
+    def scale_of(self, covariance: Array) -> Array:
+        """A factor of the covariance that the family contains: the start of the optimisation is u = m + scale z."""
+        ...
+
+    def n_parameters(self, d: int) -> int:
+        """Parameters beside the mean, in d dimensions."""
+        ...
+
+    def factor(self, parameters: Any, d: int) -> Any:
+        """The factor, from parameters that are zero at the start (a unit matrix); for compiled code."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """A guide by its map, and the log ratios at fresh sets of noise, one a row."""
+
+    map: Map
     log_ratio: Array
 
     @property
     def sets(self) -> Array:
+        """The bound by each set."""
         return np.asarray(self.log_ratio.mean(axis=1))
 
 
-def fit(model: Model, family: Family, starts: list[Start], tolerance: float, key: Key, loop: Loop) -> Guide | None:
+def fit(model: Model, family: Factors, starts: list[Start], tolerance: float, key: Key, loop: Loop) -> Guide | None:
     """The guide with the highest bound over all starts; None where the bound is -inf at each.
 
     `tolerance`: nats of the bound by which the last doubling of the fixed noise may still rise.
@@ -115,58 +129,53 @@ def fit(model: Model, family: Family, starts: list[Start], tolerance: float, key
     return max(found, key=lambda guide: guide.elbo) if found else None
 
 
-def _from(model: Model, family: Family, start: Start, tolerance: float, key: Key, loop: Loop) -> Guide | None:
+def _from(model: Model, family: Factors, start: Start, tolerance: float, key: Key, loop: Loop) -> Guide | None:
     d = len(start.mean)
     n_points = max(FEWEST_POINTS, POINTS_A_DIMENSION * d)
     parameters = np.zeros(d + family.n_parameters(d))
     scale = family.scale_of(start.covariance)
-    best: _Fresh | None = None
+    best: Fresh | None = None
     rise, settled, n_best = np.inf, False, 0
     enough = min(POINTS_A_PARAMETER * len(parameters), ENOUGH_POINTS)
     for doubling in range(MOST_DOUBLINGS + 1):
-        noise = _noise(n_points << doubling, d, key.child("noise", doubling))
+        noise = standard_noise(n_points << doubling, d, key.child("noise", doubling))
         parameters, ended = _optimise(model, family, start.mean, scale, parameters, noise, loop)
         found = _fresh(model, family, start.mean, scale, parameters, range(FRESH_SETS), key.child("fresh"), loop)
         if found is None:
             break
         by_set = np.zeros(FRESH_SETS) if best is None else found.sets - best.sets
-        rise, se = np.inf if best is None else float(by_set.mean()), _spread(by_set)
-        settled = ended and ((len(noise) >= enough and rise + se < tolerance) or _spread(found.sets) == 0.0)
+        rise, se = np.inf if best is None else float(by_set.mean()), spread(by_set)
+        settled = ended and ((len(noise) >= enough and rise + se < tolerance) or spread(found.sets) == 0.0)
         if rise > -FALL_ERRORS * se:  # more points are better unless they are seen to be worse
             best, n_best = found, len(noise)
         if settled:
             break
     if best is None:
         return None
-    return _finished(model, best, n_best, max(rise, 0.0), settled, tolerance, key.child("fresh"), loop)
+    return finished(model, best, n_best, max(rise, 0.0), settled, tolerance, key.child("fresh"), loop)
 
 
-def _spread(sets: Array) -> float:
+def spread(sets: Array) -> float:
     """The standard error of the mean of the sets; zero where they are equal to rounding."""
     se = float(sets.std(ddof=1) / np.sqrt(len(sets)))
     return 0.0 if se < 1e-10 * max(1.0, abs(float(sets.mean()))) else se
 
 
-def _finished(
-    model: Model, found: _Fresh, n_points: int, rise: float, settled: bool, tolerance: float, key: Key, loop: Loop
+def finished(
+    model: Model, found: Fresh, n_points: int, rise: float, settled: bool, tolerance: float, key: Key, loop: Loop
 ) -> Guide | None:
     """The guide, its bound on more sets of noise where it is not known well enough."""
     log_ratio = found.log_ratio
-    while _spread(log_ratio.mean(axis=1)) > FINAL_ERROR * tolerance and len(log_ratio) < MOST_FINAL * FRESH_SETS:
-        more = _log_ratio(model, found.centre, found.factor, range(len(log_ratio), 2 * len(log_ratio)), key, loop)
+    while spread(log_ratio.mean(axis=1)) > FINAL_ERROR * tolerance and len(log_ratio) < MOST_FINAL * FRESH_SETS:
+        more = _log_ratio(model, found.map, range(len(log_ratio), 2 * len(log_ratio)), key, loop)
         log_ratio = np.concatenate([log_ratio, more])
-    if not np.isfinite(log_ratio).all():
-        return None
-    covariance = found.factor @ found.factor.T
-    try:
-        gaussian = Gaussian(found.centre, 0.5 * (covariance + covariance.T))
-    except ValueError:  # the covariance is singular: the bound has run away
+    if not np.isfinite(log_ratio).all() or not found.map.is_regular:
         return None
     sets = log_ratio.mean(axis=1)
-    return Guide(gaussian, found.factor, float(sets.mean()), _spread(sets), log_ratio.ravel(), n_points, rise, settled)
+    return Guide(found.map, float(sets.mean()), spread(sets), log_ratio.ravel(), n_points, rise, settled)
 
 
-def _noise(n: int, d: int, key: Key) -> Array:
+def standard_noise(n: int, d: int, key: Key) -> Array:
     """n points (a power of two, half of them mirrored) with mean zero and unit covariance."""
     half = 1 << max(int(np.ceil(np.log2(n))) - 1, 1)
     uniform = scipy.stats.qmc.Sobol(d, scramble=True, rng=key.generator()).random(half)
@@ -176,7 +185,7 @@ def _noise(n: int, d: int, key: Key) -> Array:
 
 
 def _optimise(
-    model: Model, family: Family, mean: Array, scale: Array, parameters: Array, noise: Array, loop: Loop
+    model: Model, family: Factors, mean: Array, scale: Array, parameters: Array, noise: Array, loop: Loop
 ) -> tuple[Array, bool]:
     def downhill(p: Array) -> tuple[float, Array]:
         loop.tick("variational bound")
@@ -206,41 +215,55 @@ def _optimise(
     return np.asarray(found.x), len(last) < ITERATIONS
 
 
-def _objective(family: Family) -> Any:
+def _objective(family: Factors) -> Any:
     def body(backend: JaxBackend, parameters: Any, mean: Any, scale: Any, noise: Any) -> Any:
         d = noise.shape[1]
 
-        def bound(p: Any) -> Any:
+        def position(p: Any) -> Any:
             inner = family.factor(p[d:], d)
+            return mean + (p[:d] + noise @ inner.T) @ scale.T, jnp.sum(jnp.log(jnp.abs(jnp.diagonal(inner))))
 
-            def one(z: Any) -> Any:
-                u = mean + scale @ (p[:d] + inner @ z)
-                return sum(backend.core.log_densities(u, backend.data, backend.hyper))
-
-            average = jnp.mean(over_points(one, noise, backend.block))
-            return average + jnp.sum(jnp.log(jnp.abs(jnp.diagonal(inner))))
-
-        return jax.value_and_grad(bound)(parameters)
+        (u, log_determinant), back = jax.vjp(position, parameters)
+        average, gradient = expected_log_density(backend, u)
+        return average + log_determinant, back((gradient, 1.0))[0]
 
     return body
 
 
+def expected_log_density(backend: JaxBackend, position: Any) -> tuple[Any, Any]:
+    """The mean of log prior + log likelihood over these points, and its derivative at each.
+
+    Point by point, so that only one block of points keeps what backward differentiation needs.
+    """
+
+    def one(u: Any) -> Any:
+        return sum(backend.core.log_densities(u, backend.data, backend.hyper))
+
+    value, slope = over_points(jax.value_and_grad(one), position, backend.block)
+    return jnp.mean(value), slope / len(position)
+
+
 def _fresh(
-    model: Model, family: Family, mean: Array, scale: Array, parameters: Array, sets: range, key: Key, loop: Loop
-) -> _Fresh | None:
+    model: Model, family: Factors, mean: Array, scale: Array, parameters: Array, sets: range, key: Key, loop: Loop
+) -> Fresh | None:
     """The Gaussian of these parameters with its log ratios on fresh sets of noise."""
     d = len(mean)
     with jax.enable_x64(True):
         factor = scale @ np.asarray(family.factor(jnp.asarray(parameters[d:]), d))
-    centre = mean + scale @ parameters[:d]
-    log_ratio = _log_ratio(model, centre, factor, sets, key, loop)
-    return _Fresh(centre, factor, log_ratio) if np.isfinite(log_ratio).all() else None
+    return fresh(model, Affine(mean + scale @ parameters[:d], factor), sets, key, loop)
 
 
-def _log_ratio(model: Model, centre: Array, factor: Array, sets: range, key: Key, loop: Loop) -> Array:
+def fresh(model: Model, map: Map, sets: range, key: Key, loop: Loop) -> Fresh | None:
+    """The log ratios of a guide on fresh sets of noise; None where one of them is not finite."""
+    log_ratio = _log_ratio(model, map, sets, key, loop)
+    return Fresh(map, log_ratio) if np.isfinite(log_ratio).all() else None
+
+
+def _log_ratio(model: Model, map: Map, sets: range, key: Key, loop: Loop) -> Array:
     """Log prior x likelihood - log guide at these sets of noise, one a row."""
-    d = len(centre)
-    noise = np.concatenate([_noise(FRESH_POINTS, d, key.child(i)) for i in sets])
-    log_prior, log_likelihood = log_densities(model, centre + noise @ factor.T, loop)
-    log_guide = -0.5 * (noise**2).sum(axis=1) - 0.5 * d * np.log(2.0 * np.pi) - np.linalg.slogdet(factor)[1]
+    d = map.n_dimensions
+    noise = np.concatenate([standard_noise(FRESH_POINTS, d, key.child(i)) for i in sets])
+    position, log_slope = map.forward(noise)
+    log_prior, log_likelihood = log_densities(model, position, loop)
+    log_guide = -0.5 * (noise**2).sum(axis=1) - 0.5 * d * np.log(2.0 * np.pi) - log_slope
     return np.asarray((log_prior + log_likelihood - log_guide).reshape(len(sets), -1))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
@@ -58,3 +61,12 @@ def test_a_simplex_has_a_density_in_the_cube_that_integrates_to_one():
 def test_a_cube_is_made_once():
     model = model_of({"a": dist.Uniform(0.0, 1.0)})
     assert cube_of(model) is cube_of(model)
+
+
+def test_a_cube_does_not_keep_its_model():
+    model = model_of({"a": dist.Uniform(0.0, 1.0)})
+    assert cube_of(model).map is cube_of(model).map
+    kept = weakref.ref(model)
+    del model
+    gc.collect()
+    assert kept() is None

@@ -64,14 +64,16 @@ class Cube:
         return np.asarray(to)[:n], np.asarray(log_q)[:n]
 
 
-_CUBES: WeakKeyDictionary[Model, Cube] = WeakKeyDictionary()
+# Without the model: a value that holds its key would keep the model, and what is compiled for it, for ever.
+_CUBES: WeakKeyDictionary[Model, tuple[CubeMap, Array, Array]] = WeakKeyDictionary()
 
 
 def cube_of(model: Model) -> Cube:
     """The cube of a model, made once; a distribution function that fails on prior draws is not used."""
     if model not in _CUBES:
-        _CUBES[model] = _made(model)
-    return _CUBES[model]
+        made = _made(model)
+        _CUBES[model] = made.map, made.location, made.scale
+    return Cube(model, *_CUBES[model])
 
 
 def _made(model: Model) -> Cube:

@@ -73,36 +73,35 @@ def start(method, model, folder):
 
 
 def tried(method, model, kills, rng):
-    """Digits undisturbed and disturbed."""
+    """Digits undisturbed, and of runs that were killed so many times in all; a run that ends before its kill is compared, and begun anew."""
     folder = tempfile.mkdtemp()
+    two = os.path.join(folder, "two")
     try:
         begun = time.perf_counter()
         undisturbed, errors = start(method, model, os.path.join(folder, "one")).communicate()
         seconds = time.perf_counter() - begun
         assert undisturbed, errors
-        n_killed = 0
-        while n_killed < kills:
-            process = start(method, model, os.path.join(folder, "two"))
+        n_killed, n_finished, other = 0, 0, []
+        while True:
+            process = start(method, model, two)
             try:
-                process.wait(rng.uniform(0.3, 1.0) * seconds)
-                break  # it ended before it was killed
+                disturbed, errors = process.communicate(timeout=None if n_killed == kills else rng.uniform(0.3, 1.0) * seconds)
             except subprocess.TimeoutExpired:
                 os.kill(process.pid, signal.SIGKILL)
-                process.wait()
+                process.communicate()
                 n_killed += 1
-        disturbed, errors = start(method, model, os.path.join(folder, "two")).communicate()
-        size = sum(path.stat().st_size for path in Path(folder, "two").iterdir())
+                continue
+            n_finished += 1
+            other += [] if disturbed == undisturbed else [(disturbed or errors)[-500:]]
+            if n_killed == kills:
+                break
+            shutil.rmtree(two)
+        size = sum(path.stat().st_size for path in Path(two).iterdir())
     finally:
         shutil.rmtree(folder)
-    same = bool(disturbed) and json.loads(undisturbed) == json.loads(disturbed)
-    return {
-        "method": method,
-        "model": model,
-        "killed": n_killed,
-        "same": same,
-        "seconds": round(seconds, 1),
-        "kB": size // 1000,
-    } | ({} if same else {"undisturbed": undisturbed, "disturbed": disturbed, "errors": errors[-500:]})
+    row = {"method": method, "model": model, "killed": n_killed, "finished": n_finished, "same": not other}
+    row |= {"seconds": round(seconds, 1), "kB": size // 1000}
+    return row | ({"undisturbed": undisturbed, "disturbed": other} if other else {})
 
 
 def main():
@@ -112,6 +111,7 @@ def main():
     parser.add_argument("--method", action="append", choices=list(METHODS))
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", help="append the rows to this file")
     options = parser.parse_args()
     if options.child:
         child(*options.child)
@@ -120,6 +120,9 @@ def main():
     for method in options.method or METHODS:
         rows.append(tried(method, METHODS[method], options.kills, random.Random(options.seed)))
         print(json.dumps(rows[-1]), flush=True)
+        if options.out:
+            with open(options.out, "a") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
     return int(not all(row["same"] for row in rows))
 
 

@@ -52,6 +52,11 @@ def jax_key(words: Any) -> jax.Array:
     return jax.random.wrap_key_data(jnp.asarray(words, jnp.uint32), impl="threefry2x32")
 
 
+def key_shape() -> Any:
+    """The shape and type of a JAX key, for tracing: a key itself takes two small programs."""
+    return jax.eval_shape(lambda: jax.random.key(0))
+
+
 def new_seed() -> int:
     """A seed for a caller who gave none; results store it, so the run can be repeated."""
     return secrets.randbits(32)

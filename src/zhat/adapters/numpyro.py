@@ -22,6 +22,7 @@ from zhat.model.model import Model
 from zhat.model.program import Program, sites_of, space_of
 from zhat.model.space import Params
 from zhat.model.tracing import check_traceable
+from zhat.seeding import key_shape
 
 
 def model(
@@ -47,7 +48,7 @@ def model(
         fn(*call_args, **call_kwargs)
 
     def log_likelihood(params: Params, data: Any, hyper: Any) -> Any:
-        trace = sites_of(handlers.substitute(handlers.seed(program, 0), data=params), data, hyper)
+        trace = sites_of(handlers.seed(handlers.substitute(program, data=params), 0), data, hyper)
         terms = []
         for site in trace.values():
             if site["type"] == "sample" and site["is_observed"]:
@@ -98,5 +99,5 @@ def _has_observed(program: Program, data: Any) -> bool:
         return 0
 
     with jax.enable_x64(True):
-        jax.eval_shape(look, jax.random.key(0), data)
+        jax.eval_shape(look, key_shape(), data)
     return bool(found)

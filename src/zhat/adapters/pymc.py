@@ -35,7 +35,7 @@ from zhat.model.tracing import check_traceable
 from zhat.run.model_check import Verdict, prior_integral
 from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import prior_positions, there_and_back
-from zhat.seeding import Key
+from zhat.seeding import Key, key_shape
 
 # Prior draws that must survive the way to the coordinates and back: a transform that loses 0.3 % of the prior is seen in 95 % of cases.
 N_TESTED = 1024
@@ -211,7 +211,7 @@ def _sites(pymc_model: Any, read: Read, data: Any) -> tuple[Site, ...]:
 
     with jax.enable_x64(True):
         try:
-            own, free = jax.eval_shape(shapes_only, jax.random.key(0), data)
+            own, free = jax.eval_shape(shapes_only, key_shape(), data)
         except NotImplementedError as error:
             raise BadInput(
                 f"JAX cannot draw from a prior of this PyMC model ({str(error).splitlines()[0]}), and every method starts from prior draws. "

@@ -26,8 +26,9 @@ import numpyro.distributions as dist
 from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 
-from zhat.model.program import ProgramSpace, base_of, sites_of
+from zhat.model.program import EXACT_QUANTILES, ProgramSpace, base_of, sites_of
 from zhat.model.space import Params, Space
+from zhat.seeding import key_shape
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class ProgramCube(CubeMap):
             log_q.append(log_density)
             return values[name]
 
-        sites_of(handlers.substitute(handlers.seed(self.space.program, 0), substitute_fn=substitute), data, hyper)
+        sites_of(handlers.seed(handlers.substitute(self.space.program, substitute_fn=substitute), 0), data, hyper)
         return values, parts, sum(log_q)
 
 
@@ -132,7 +133,7 @@ def cube_map(space: Space, data: Any, hyper: Any) -> CubeMap:
         return 0
 
     with jax.enable_x64(True):
-        jax.eval_shape(shapes_only, jax.random.key(0), data, hyper)
+        jax.eval_shape(shapes_only, key_shape(), data, hyper)
     return ProgramCube(space, frozenset(exact))
 
 
@@ -158,9 +159,14 @@ def draw_at(space: Space, c: Any, key: Any, data: Any, hyper: Any) -> Any:
         fn = msg["fn"]
         if isinstance(base_of(fn), dist.Gamma):
             return _near_gamma_quantile(cube[name], base_of(fn))
-        return base_of(fn).icdf(cube[name]) if _has_quantiles(fn, jnp.zeros(fn.shape())) else None
+        known = type(base_of(fn)) in EXACT_QUANTILES or _has_quantiles(fn, jnp.zeros(fn.shape()))
+        return base_of(fn).icdf(cube[name]) if known else None
 
-    trace = sites_of(handlers.substitute(handlers.seed(space.program, key), substitute_fn=substitute), data, hyper)
+    if space.has_exact_quantiles:  # the program draws nothing, so it splits no key
+        program = handlers.seed(handlers.substitute(space.program, substitute_fn=substitute), key)
+    else:
+        program = handlers.substitute(handlers.seed(space.program, key), substitute_fn=substitute)
+    trace = sites_of(program, data, hyper)
     return space.unconstrain({name: trace[name]["value"] for name in space.names}, data, hyper)
 
 

@@ -22,6 +22,7 @@ from numpyro.distributions.transforms import biject_to
 from zhat.errors import BadInput, BadType
 from zhat.model.scipy_priors import translated
 from zhat.model.space import Params, Site, Space
+from zhat.seeding import key_shape
 from zhat.surroundings import check_surroundings
 
 Program = Callable[[Any, Any], Any]
@@ -67,12 +68,12 @@ class ProgramSpace(Space):
 
     def log_prior(self, params: Params, data: Any, hyper: Any) -> jax.Array:
         """See `Space`."""
-        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), data=params), data, hyper)
+        trace = sites_of(handlers.seed(handlers.substitute(self.program, data=params), 0), data, hyper)
         return jnp.asarray(sum(_log_prob(trace[name]) for name in self.names), dtype=jnp.float64)
 
     def coordinates(self, params: Params, data: Any, hyper: Any) -> list[jax.Array]:
         """See `Space`."""
-        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), data=params), data, hyper)
+        trace = sites_of(handlers.seed(handlers.substitute(self.program, data=params), 0), data, hyper)
         return [jnp.ravel(biject_to(trace[name]["fn"].support).inv(params[name])) for name in self.names]
 
     def _at(self, u: jax.Array, data: Any, hyper: Any) -> tuple[dict[str, Any], list[jax.Array]]:
@@ -88,7 +89,7 @@ class ProgramSpace(Space):
                 return None
             return biject_to(msg["fn"].support)(free[msg["name"]])
 
-        trace = sites_of(handlers.substitute(handlers.seed(self.program, 0), substitute_fn=substitute), data, hyper)
+        trace = sites_of(handlers.seed(handlers.substitute(self.program, substitute_fn=substitute), 0), data, hyper)
         log_jacobians = []
         for name in self.names:
             transform = biject_to(trace[name]["fn"].support)
@@ -122,7 +123,7 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
 
     with jax.enable_x64(True):
         try:
-            jax.eval_shape(shapes_only, jax.random.key(0), data, hyper)
+            jax.eval_shape(shapes_only, key_shape(), data, hyper)
         except NotImplementedError as error:  # raised by NumPyro for a distribution without a sampler
             raise _improper("of a site that cannot be sampled") from error
         except AssertionError as error:  # raised by NumPyro for two sites of one name

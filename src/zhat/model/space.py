@@ -99,6 +99,11 @@ class Space(Protocol):
         """Parameter names, in order."""
         return tuple(site.name for site in self.sites)
 
+    @property
+    def has_exact_quantiles(self) -> bool:
+        """Whether draws of the prior are quantiles of uniform numbers."""
+        return all(site.exact_quantiles for site in self.sites)
+
     def coordinate_names(self) -> tuple[str, ...]:
         """A label for every coordinate of the flat vector: ``beta[0]``, ``beta[1]``, ``tau``."""
         labels: list[str] = []

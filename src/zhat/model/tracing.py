@@ -12,6 +12,7 @@ import numpy as np
 from zhat.errors import BadType, ShapeError
 from zhat.model.data import largest_array
 from zhat.model.values import check_value_type, not_one_value
+from zhat.seeding import key_shape
 
 if TYPE_CHECKING:
     from zhat.model.model import Model
@@ -31,7 +32,7 @@ def check_traceable(model: Model) -> None:
 
     with jax.enable_x64(True):
         try:
-            program, out = jax.make_jaxpr(one_point, return_shape=True)(jax.random.key(0), model.data, model.hyper)
+            program, out = jax.make_jaxpr(one_point, return_shape=True)(key_shape(), model.data, model.hyper)
             core.largest_array = largest_array(program)
         except (
             jax.errors.TracerArrayConversionError,

@@ -15,9 +15,12 @@ import jax
 import numpy as np
 
 from zhat.model.model import Model
-from zhat.sampling.backend.compiled import JaxBackend, compiled
+from zhat.sampling.backend.compiled import SAVED_BY_MAP, JaxBackend, compiled, is_short
 from zhat.sampling.backend.likelihoods import evaluator, likelihoods
 from zhat.sampling.state import State
+
+# Points that are constrained together.
+CONSTRAINED = (16, 256, 4096)
 
 
 class Backend(Protocol):
@@ -110,10 +113,10 @@ class NumpyBackend:
         return carry
 
 
-def run(model: Model, counter: Counter, purpose: Any, body: Callable[..., Any], *args: Any) -> Any:
+def run(model: Model, counter: Counter, purpose: Any, body: Callable[..., Any], *args: Any, quick: bool = False) -> Any:
     """`body(backend, *args)` on the backend of the model: compiled under `purpose` (see `compiled`), or in NumPy."""
     if not model.is_black_box:
-        return compiled(model, purpose, body, *args)
+        return compiled(model, purpose, body, *args, quick=quick)
     return on_host(NumpyBackend(model, counter), body, *args)
 
 
@@ -126,13 +129,15 @@ def on_host(backend: NumpyBackend, body: Callable[..., Any], *args: Any) -> Any:
 def constrain_batch(model: Model, position: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Named parameters (leading axis n) and log prior densities at a batch of unconstrained points.
 
-    Rows are padded to a power of two, so that calls with any number of points compile a few shapes.
+    Rows are padded to one of a few sizes, so that calls with any number of points compile few programs.
     """
     position = np.asarray(position)
-    n, padded = len(position), 1 << max(int(len(position) - 1).bit_length(), 3)
-    filled = np.concatenate([position, np.broadcast_to(position[:1], (padded - n, position.shape[1]))])
-    params, log_prior = compiled(model, "constrain", _constrained, filled)
-    return {k: np.asarray(v)[:n] for k, v in params.items()}, np.asarray(log_prior)[:n]
+    n, quick = len(position), is_short(position.size, SAVED_BY_MAP)
+    size = next((size for size in CONSTRAINED if n <= size), CONSTRAINED[-1])
+    filled = np.concatenate([position, np.broadcast_to(position[:1], (-n % size, position.shape[1]))])
+    parts = [compiled(model, "constrain", _constrained, filled[i : i + size], quick=quick) for i in range(0, len(filled), size)]
+    params = {name: np.concatenate([np.asarray(part[name]) for part, _ in parts])[:n] for name in parts[0][0]}
+    return params, np.concatenate([np.asarray(log_prior) for _, log_prior in parts])[:n]
 
 
 def expect(model: Model, position: Any) -> None:

@@ -35,11 +35,11 @@ def densities_at(model: Model, position: Array, small: bool = False) -> tuple[Ar
     return log_prior, log_likelihood
 
 
-def gradients_at(model: Model, position: Array, target: Target, small: bool = False) -> State:
+def gradients_at(model: Model, position: Array, target: Target, small: bool = False, quick: bool = False) -> State:
     """States at any number of points, with the gradient of the target's smooth log density."""
     purpose = ("gradients", type(target).__name__)
     log_prior, log_likelihood, gradient = _in_blocks(
-        lambda part: compiled(model, purpose, _gradients, part, target), model, position, small
+        lambda part: compiled(model, purpose, _gradients, part, target, quick=quick), model, position, small
     )
     return State(position=position, log_prior=log_prior, log_likelihood=log_likelihood, gradient=gradient)
 

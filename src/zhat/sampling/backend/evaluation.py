@@ -23,7 +23,7 @@ from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.backend import NumpyBackend, constrain_batch, shown_parameters
 from zhat.sampling.backend.batches import densities_at
-from zhat.sampling.backend.compiled import JaxBackend, block_size, compiled
+from zhat.sampling.backend.compiled import SAVED_BY_MAP, JaxBackend, block_size, compiled, is_short
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
@@ -136,7 +136,7 @@ def prior_positions(model: Model, n: int, key: Key) -> Array:
             f"{model.name!r} is known by its joint density alone, so nothing can be drawn from its prior, which this needs. With posterior "
             "draws of it use zhat.evidence(model, draws=...); or give prior and likelihood apart: zhat.Model(log_likelihood, prior)."
         )
-    if all(site.exact_quantiles for site in model.space.sites):  # one small program instead of one with random numbers in it
+    if model.space.has_exact_quantiles:  # one small program instead of one with random numbers in it
         return positions_at(model, np.maximum(key.generator().random((n, model.n_dimensions)), SMALLEST), key)
     parts = [np.asarray(compiled(model, "prior", _prior_block, key.child(i).words())) for i in range(-(-n // PRIOR_AT_ONCE))]
     return np.concatenate(parts)[:n].astype(np.float64)
@@ -144,17 +144,20 @@ def prior_positions(model: Model, n: int, key: Key) -> Array:
 
 def positions_at(model: Model, coordinates: Array, key: Key) -> Array:
     """Draws from the prior at these points of the unit cube, as unconstrained vectors (`model.cube.draw_at`)."""
-    parts = []
+    parts, quick = [], is_short(coordinates.size, SAVED_BY_MAP)
     for start in range(0, len(coordinates), PRIOR_AT_ONCE):
         part = coordinates[start : start + PRIOR_AT_ONCE]
         padded = np.concatenate([part, np.broadcast_to(part[:1], (PRIOR_AT_ONCE - len(part), part.shape[1]))])
-        parts.append(compiled(model, "quantiles", _quantiles, padded, key.child("others", start).words()))
+        parts.append(compiled(model, "quantiles", _quantiles, padded, key.child("others", start).words(), quick=quick))
     return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])[: len(coordinates)]
 
 
 def _quantiles(backend: JaxBackend, coordinates: Any, words: Any) -> Any:
-    keys = jax.random.split(jax_key(words), len(coordinates))
-    return jax.vmap(lambda c, key: draw_at(backend.core.space, c, key, backend.data, backend.hyper))(coordinates, keys)
+    space, key = backend.core.space, jax_key(words)
+    if space.has_exact_quantiles:  # nothing is drawn
+        return jax.vmap(lambda c: draw_at(space, c, key, backend.data, backend.hyper))(coordinates)
+    keys = jax.random.split(key, len(coordinates))
+    return jax.vmap(lambda c, key: draw_at(space, c, key, backend.data, backend.hyper))(coordinates, keys)
 
 
 def _prior_block(backend: JaxBackend, words: Any) -> Any:
@@ -213,7 +216,7 @@ def saturated_share(model: Model, draws: Draws) -> float:
 
 def there_and_back(model: Model, points: Array) -> Array:
     """Unconstrained vectors taken to the parameters and back; give 1,024 at a time, so that one program serves."""
-    return np.asarray(compiled(model, "there and back", _there_and_back, points))
+    return np.asarray(compiled(model, "there and back", _there_and_back, points, quick=True))
 
 
 def _there_and_back(backend: JaxBackend, points: Any) -> Any:

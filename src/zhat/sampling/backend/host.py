@@ -21,7 +21,12 @@ from zhat.sampling.target import Target
 
 @dataclass(frozen=True)
 class HostBackend(NumpyBackend):
-    """NumPy around compiled densities; a sweep counts its evaluations from what its moves report."""
+    """NumPy around compiled densities; a sweep counts its evaluations from what its moves report.
+
+    `quick` is whether gradients are compiled without optimisation; densities are not, which everything else uses, too.
+    """
+
+    quick: bool = False
 
     def density(self, position: Any, active: Any = None) -> tuple[Any, Any]:
         """See `Backend`."""
@@ -29,4 +34,4 @@ class HostBackend(NumpyBackend):
 
     def gradient(self, position: Any, target: Target) -> State:
         """See `Backend`."""
-        return gradients_at(self.model, position, target, small=True)
+        return gradients_at(self.model, position, target, small=True, quick=self.quick)

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.compiled import JaxBackend, compiled, over_points
+from zhat.sampling.backend.compiled import SAVED_BY_DERIVATIVES, JaxBackend, compiled, is_short, over_points
 from zhat.sampling.backend.evaluation import log_densities, screened
 from zhat.sampling.backend.loop import Loop
+
+# Calls of a survey of the modes, most often.
+CALLS = 200
 
 
 def curvature(
@@ -36,7 +39,9 @@ def curvature(
     n, d = position.shape
     padded = np.concatenate([position, np.broadcast_to(position[:1], (at_once - n, d))])
 
-    value, gradient, precision = (np.array(part)[:n] for part in compiled(model, "curvature", _derivatives, padded))
+    quick = is_short(CALLS * at_once * d * (model.data_size + d), SAVED_BY_DERIVATIVES)
+    parts = compiled(model, "curvature", _derivatives, padded, quick=quick)
+    value, gradient, precision = (np.array(part)[:n] for part in parts)
     loop.count(n_gradient=n, n_hessian=n)
     # A trial step may end where the log likelihood is NaN: it counts as zero likelihood, and the step is rejected.
     value = screened(model, position, np.where(np.isnan(value) & (not must_be_number), -np.inf, value), loop)

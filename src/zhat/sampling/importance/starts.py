@@ -34,7 +34,7 @@ def spread_positions(model: Model, n: int, key: Key, after: int = 0) -> Array:
         return prior_positions(model, n, key.child(after))
     coordinates = _even_points(d, np.arange(after, after + n), key.generator())
     position = positions_at(model, coordinates, key.child("others", after))
-    if all(site.exact_quantiles for site in model.space.sites):
+    if model.space.has_exact_quantiles:
         return position
     tested = prior_positions(model, min(n, N_TESTED), key.child("tested"))
     return position if _is_alike(position[:N_TESTED], tested) else prior_positions(model, n, key.child(after))

@@ -11,7 +11,7 @@ import numpy as np
 from zhat.model.model import Model
 from zhat.results.records import Array
 from zhat.sampling.backend.backend import Backend, log_prior_at, on_host, run
-from zhat.sampling.backend.compiled import parameters_at, positions_of
+from zhat.sampling.backend.compiled import SAVED_BY_DERIVATIVES, SAVED_BY_SWEEP, is_short, parameters_at, positions_of
 from zhat.sampling.backend.evaluation import reevaluate
 from zhat.sampling.backend.host import HostBackend
 from zhat.sampling.backend.loop import Loop
@@ -22,6 +22,8 @@ from zhat.sampling.state import State
 # milliseconds more than a compiled one (2,000 points, or the batches of nested sampling and of local moves), and a run may have three
 # or four kinds of moves: together they lose less than a second before they are compiled, and most runs end before.
 MOVES_ON_HOST = 200
+# Gradients of a move, where it needs any: Hamiltonian trajectories.
+GRADIENTS = 16
 
 
 class Rate(NamedTuple):
@@ -92,10 +94,14 @@ def sweep(
     purpose = ("sweep", kernel, type(moving.target).__name__, priors)
     body, arguments = partial(_moves, kernel, priors), (state, noise, tuning, target)
     only_compiled = kernel.moves_parameters or isinstance(kernel, CompiledKernel)
-    if model.is_black_box or only_compiled or loop.moves_of(purpose, n_moves) > MOVES_ON_HOST:
-        states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, *arguments)
+    moves_made = loop.moves_of(purpose, n_moves)
+    n_numbers = moves_made * len(start.log_likelihood) * (model.data_size + model.n_dimensions**2)
+    if model.is_black_box or only_compiled or moves_made > MOVES_ON_HOST:
+        quick = not only_compiled and is_short(n_numbers, SAVED_BY_SWEEP)
+        states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, *arguments, quick=quick)
     else:
-        states, counted, (bad_at_move, bad_position) = on_host(HostBackend(model, loop), body, *arguments)
+        quick = is_short(n_numbers * GRADIENTS, SAVED_BY_DERIVATIVES)
+        states, counted, (bad_at_move, bad_position) = on_host(HostBackend(model, loop, quick=quick), body, *arguments)
     counted = np.asarray(counted)
     acceptance, accepted, n_likelihood, n_gradient, n_bad = counted[:5].tolist()
     each = counted[5:].reshape(2, -1)

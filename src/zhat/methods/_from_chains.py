@@ -11,7 +11,7 @@ from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.outliers import Outliers
 from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Status
-from zhat.sampling.chains.neck import slope_tail
+from zhat.sampling.chains.neck import look_into_neck
 from zhat.sampling.chains.posterior import Chains, ChainSettings
 from zhat.seeding import Key
 from zhat.verdicts.from_chains import neck_status
@@ -69,7 +69,7 @@ def watched_chains(method: FromChains, model: Model, bench: Workbench, key: Key)
     if bench.given is not None:
         return Watched(bench.given)
     effort = method.effort
-    outliers = Outliers(model, effort)
+    outliers = Outliers(model, effort, every_point=True)
     n_starts = max(effort.chain_starts, effort.population_size(model))
     settings = ChainSettings(method.n_chains, method.n_warmup, method.n_draws, method.kernel, n_starts, short_every=4)
     return Watched(bench.chains_from_both_sides(key, settings, effort.survey(model), outliers.watch), outliers)
@@ -82,8 +82,9 @@ def looked_beside(method: FromChains, model: Model, estimate: Estimate, watched:
     if not estimate.log_evidence_se:
         return estimate
     answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-    tail = slope_tail(model, watched.chains.draws.position, bench.loop)
-    estimate = estimate.doubted(neck_status(tail), {"slope_tail": tail})
+    neck = look_into_neck(model, watched.chains.draws.position, key.child("neck"), bench.loop)
+    measured = {"slope_tail": neck.at_draws, "slope_tail_moved": neck.after_moves, "steep_growth": neck.growth}
+    estimate = estimate.doubted(neck_status(neck, answer.se), measured)
     if not estimate.status.is_ok:
         return estimate
     return after_look(estimate, look_beside_chains(model, answer, watched.chains, watched.outliers, bench, method.effort, key))

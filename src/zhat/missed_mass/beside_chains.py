@@ -3,8 +3,8 @@
 Chains of this library start from a tempered population, whose outlying points were kept on the way (`outliers`). Draws that the
 caller brings come alone; then a population is tempered here, from the prior, beside them. Two comparisons follow.
 
-* *The mode check*: searches for modes start from the draws, from prior draws, from the outlying points and, beside given draws,
-  from some of the last particles. A mode that the chains never visited shows as importance weight that the answer lacks, or as a mode
+* *The mode check*: searches for modes start from the draws, from prior draws, from the outlying points, from points of the population
+  at any temperature that no known mode explains and, beside given draws, from some of the last particles. A mode that the chains never visited shows as importance weight that the answer lacks, or as a mode
   with a share of the posterior and no draw.
 * *Coverage*: the share of the population's weight at points where a density fitted to the draws is far smaller than at nearly all
   draws, against the same share of the draws. It shows mass that has no mode of its own, such as a broad slab around the spike in which all chains are.
@@ -48,12 +48,14 @@ def look_beside_chains(
         return look_around_draws(model, answer, chains.draws, True, effort, key, bench.loop)
     if watched is not None and chains.half_way is not None:
         watch_further(model, effort, watched, chains.half_way, key.child("population"), bench.loop)
-    population, starts = chains.started_from, None if watched is None else watched.draws
+    population, starts, passed = chains.started_from, None, None
+    if watched is not None:
+        starts, passed = watched.draws, watched.passed
     if watched is None and not model.is_black_box:
-        view = view_from_prior(model, effort, key.child("population"), bench.loop)
-        population = view.path.final
+        view = view_from_prior(model, effort, key.child("population"), bench.loop, every_point=True)
+        population, passed = view.path.final, view.outliers.passed
         starts = _joined(view.outliers.draws, _some(population, effort, key.child("particles")))
-    witnesses = Sampled(chains.draws, starts, bench.prior(), equal_weight=True)
+    witnesses = Sampled(chains.draws, starts, bench.prior(), equal_weight=True, passed=passed)
     finding = mode_check(model, answer, witnesses, effort, key, bench.loop)
     if population is None or population.log_weight is None:
         return finding

@@ -68,7 +68,26 @@ def _modes_of(model: Model, run: Sampled, effort: Effort, key: Key, loop: Loop) 
     modes = (*modes, *survey.modes.usable)
     if run.outliers is not None:
         modes = (*modes, *modes_above(model, run.outliers, effort, key.child("climb of scouts"), loop))
+    if run.passed is not None:
+        modes = (*modes, *modes_passed(model, run.passed, modes, effort, key.child("passed"), loop))
     return modes, survey
+
+
+def modes_passed(model: Model, passed: Draws, known: tuple[Mode, ...], effort: Effort, key: Key, loop: Loop) -> tuple[Mode, ...]:
+    """The usable modes reached from points of a tempered run that no known mode explains.
+
+    A particle at a high temperature may be in the basin of a mode that its descendants lose. It need not lie apart from the others, but
+    the density does not rise along the line from it to the known modes (`sampling.importance.survey`), at a few likelihoods a point.
+    """
+    starts = effort.survey(model)
+    n = min(len(passed.position), starts.n_at_most)
+    rows = np.sort(key.generator().permutation(len(passed.position))[:n])
+    some = Draws(
+        position=passed.position[rows], log_prior=passed.log_prior[rows], log_likelihood=passed.log_likelihood[rows], n_drawn=n
+    )
+    # The first searches alone: where hundreds of points are unexplained the posterior is curved, and they lead to known modes.
+    starts = replace(starts, n_starts=n, n_at_most=n, n_searches=0)
+    return survey_modes(model, starts, key, loop, known, lambda n, key: some).modes.usable
 
 
 def modes_above_run(model: Model, draws: Draws, effort: Effort, key: Key, loop: Loop) -> tuple[Mode, ...]:

@@ -27,12 +27,14 @@ from zhat.sampling.tuning import Tuning, fit_tuning
 
 
 class Outliers:
-    """Collects outlying points during a run: `watch` is an `Observer` of a tempered run."""
+    """Collects outlying points during a run: `watch` is an `Observer` of a tempered run. With `every_point` all points are kept too."""
 
-    def __init__(self, model: Model, effort: Effort = EFFORT) -> None:
+    def __init__(self, model: Model, effort: Effort = EFFORT, every_point: bool = False) -> None:
         self._is_black_box = model.is_black_box
         self._effort = effort
         self._kept: list[tuple[Array, Array, Array, Array]] = []
+        self._every_point = every_point
+        self._passed: list[tuple[Array, Array, Array]] = []
 
     def watch(self, beta: float, rung: RungView, choice: object = None) -> None:
         """Keep the outlying points of a rung, after its moves."""
@@ -46,6 +48,8 @@ class Outliers:
         effort, (n, d) = self._effort, position.shape
         if self._is_black_box or n <= 2 * d:
             return
+        if self._every_point:
+            self._passed.append((position.copy(), log_prior.copy(), log_likelihood.copy()))  # the run may reuse its arrays
         if frame is None:
             alive = position[np.isfinite(log_likelihood) & np.isfinite(position).all(axis=1)]
             if len(alive) <= 2 * d:
@@ -77,3 +81,11 @@ class Outliers:
         n_wanted = effort.outliers_in_all if position.shape[1] <= effort.many_dimensions else effort.outliers_in_many
         best = np.argsort(-height, kind="stable")[:n_wanted]
         return Draws(position=position[best], log_prior=log_prior[best], log_likelihood=log_likelihood[best], n_drawn=len(best))
+
+    @property
+    def passed(self) -> Draws | None:
+        """The points of all rungs; None if they were not kept."""
+        if not self._passed:
+            return None
+        position, log_prior, log_likelihood = (np.concatenate(parts) for parts in zip(*self._passed, strict=True))
+        return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=len(position))

@@ -53,9 +53,9 @@ class PriorView:
         return SecondEstimate(sums.log_evidence, max(sums.se, genealogical), sums.worst_pareto_k)
 
 
-def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop) -> PriorView:
-    """Temper a population of the size that `effort` gives for the model, and keep its outlying points."""
-    outliers = Outliers(model, effort)
+def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop, every_point: bool = False) -> PriorView:
+    """Temper a population of the size that `effort` gives for the model, and keep its outlying points, or every point too."""
+    outliers = Outliers(model, effort, every_point)
     path = run_along_path(model, _population(model, effort), key, loop, observer=outliers.watch)
     if path.complete:
         watch_further(model, effort, outliers, float(path.betas[len(path.betas) // 2]), key, loop)

@@ -25,12 +25,15 @@ class Sampled:
         Prior draws of the run, as a second estimate beside an answer from posterior chains.
     equal_weight : bool
         Whether `draws` are posterior draws of equal weight, so that visits to a mode can be counted.
+    passed : Draws or None
+        All points of the tempered run, at every temperature: those that no known mode explains are starts of a search.
     """
 
     draws: Draws
     outliers: Draws | None = None
     prior_draws: Draws | None = None
     equal_weight: bool = False
+    passed: Draws | None = None
 
 
 @dataclass(frozen=True)

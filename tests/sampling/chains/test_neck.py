@@ -8,26 +8,49 @@ import numpy as np
 
 import zhat
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.neck import slope_tail
+from zhat.sampling.chains.neck import Neck, look_into_neck
+from zhat.seeding import Key
 from zhat.verdicts.from_chains import neck_status
 
+SE = 0.005
 
-def tail(log_density, draws):
+
+def neck_of(log_density, draws):
     model = zhat.Model.from_log_density(log_density, draws.shape[1])
     with jax.enable_x64(True):
-        return slope_tail(model, draws, Loop(None, False, "test"))
+        return look_into_neck(model, draws, Key(1), Loop(None, False, "test"))
 
 
-def test_a_normal_has_light_slopes_and_a_neck_has_the_index_of_its_width():
-    rng = np.random.default_rng(1)
-    assert tail(lambda t: -0.5 * jnp.sum(t**2), rng.standard_normal((4000, 3))) < 0.3
-    # log width u with density e^u below zero (a = 1), x given u normal of width e^u: slopes have the index 1 / a = 1.
-    u = np.log(rng.random(4000))
-    draws = np.stack([u, np.exp(u) * rng.standard_normal(4000)], axis=1)
-    index = tail(lambda t: t[0] - 0.5 * (t[1] / jnp.exp(t[0])) ** 2 - t[0], draws)
-    assert abs(index - 1.0) < 0.3 and str(neck_status(index)) == "suspect (neck)"
+def narrowing(t):
+    """Log width u with density e^u below zero (a = 1), x given u normal of width e^u: slopes have the index 1 / a = 1."""
+    return jnp.where(t[0] < 0.0, 0.0, -jnp.inf) - 0.5 * (t[1] / jnp.exp(t[0])) ** 2
+
+
+def draws_of_narrowing(rng, n=4000):
+    u = np.log(rng.random(n))
+    return np.stack([u, np.exp(u) * rng.standard_normal(n)], axis=1)
+
+
+def test_a_normal_has_light_slopes_and_moves_leave_them():
+    neck = neck_of(lambda t: -0.5 * jnp.sum(t**2), np.random.default_rng(1).standard_normal((4000, 3)))
+    assert max(neck.at_draws, neck.after_moves) < 0.3 and abs(neck.growth) < 0.02
+    assert neck_status(neck, SE).is_ok
+
+
+def test_a_neck_has_the_index_of_its_width():
+    neck = neck_of(narrowing, draws_of_narrowing(np.random.default_rng(1)))
+    assert abs(neck.at_draws - 1.0) < 0.3 and abs(neck.growth) < 0.02
+    assert str(neck_status(neck, SE)) == "suspect (neck)"
+
+
+def test_moves_enter_a_neck_that_the_draws_left_out():
+    draws = draws_of_narrowing(np.random.default_rng(2), 6000)
+    neck = neck_of(narrowing, draws[np.abs(draws[:, 0]) < 2.5][:4000])  # 8 % of the posterior are narrower
+    assert neck.after_moves > neck.at_draws and neck.growth > 0.02
+    assert str(neck_status(Neck(0.4, neck.after_moves, neck.growth), SE)) == "suspect (neck)"
+    assert neck_status(Neck(0.4, neck.after_moves, SE), SE).is_ok  # too little to matter for such an answer
 
 
 def test_a_black_box_is_not_judged():
     box = zhat.Model.from_log_density(lambda t: -0.5 * float(np.sum(t**2)), 1, black_box=True)
-    assert np.isnan(slope_tail(box, np.zeros((10, 1)), Loop(None, False, "test"))) and neck_status(float("nan")).is_ok
+    assert neck_status(look_into_neck(box, np.zeros((10, 1)), Key(1), Loop(None, False, "test")), SE).is_ok

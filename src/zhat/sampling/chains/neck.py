@@ -1,26 +1,68 @@
-"""Whether the posterior narrows without end somewhere: the tails of the slopes at its draws.
+"""Whether the posterior narrows without end somewhere: the tails of the slopes at its draws, and after short moves of them.
 
 In a neck of local width s the slope of the log posterior is of the order 1 / s. Where the share of the posterior that is narrower than
 s falls like s^a, the slopes have the tail index 1 / a. Chains whose steps are those of the bulk enter such a neck rarely or never, all
 alike, so that R-hat and the halves agree on an answer without it. The draws at its entrance show it: their slopes have a heavy tail.
 For a normal posterior the index is zero or below.
+
+Where chains stop early the tail is cut off and the index too low. So some of the draws move on, by Hamiltonian trajectories of steps so
+short that they enter the neck. Moves leave the posterior as it is: the share of steep points is the same before and after them,
+unless the chains have left out steep points. What the share grows by is part of the posterior that they missed.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from zhat.model.model import Model
 from zhat.numerics.weights import pareto_k
 from zhat.results.records import Array
-from zhat.sampling.backend.evaluation import slopes
+from zhat.sampling.backend.evaluation import slopes, state_at
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.kernels._base import TunedKernel
+from zhat.sampling.kernels.hmc import HMC
+from zhat.sampling.kernels.sweep import sweep
+from zhat.sampling.target import Tempered
+from zhat.sampling.tuning import fit_tuning
+from zhat.seeding import Key
+
+# Draws that are moved, one in so many of all chains: about as many gradients as the tempered population beside the chains takes. Fewer
+# above this many numbers of data, where a gradient is expensive.
+N_MOVED, FEWEST_MOVED, CHEAP_DATA = 1000, 200, 5_000
+# Their step, in standard deviations of the posterior (chains step by about one), and their moves: 24 leaps each, so that the
+# trajectories together are several standard deviations long.
+STEP, N_MOVES = 0.05, 8
+# Points are steep whose slope exceeds that of so many of the draws: ten of a thousand.
+STEEP = 0.99
 
 
-def slope_tail(model: Model, position: Array, loop: Loop) -> float:
-    """The largest tail index, over coordinates, of the absolute slopes at n posterior draws; NaN for a black box."""
+@dataclass(frozen=True)
+class Neck:
+    """Tail index of the slopes at the draws and after short moves, and by how much the share of steep points grew; NaN: not known."""
+
+    at_draws: float = float("nan")
+    after_moves: float = float("nan")
+    growth: float = float("nan")
+
+
+def look_into_neck(model: Model, position: Array, key: Key, loop: Loop) -> Neck:
+    """Measure the slopes at n posterior draws, (n, d), and at some of them after short moves. Nothing is known of a black box."""
     if model.is_black_box:
-        return float("nan")
-    size = np.abs(slopes(model, position, loop))
+        return Neck()
+    wanted = max(FEWEST_MOVED, int(N_MOVED * min(1.0, CHEAP_DATA / max(model.data_size, 1))))
+    some = position[:: max(1, len(position) // wanted)]
+    moving = TunedKernel(HMC(), Tempered(1.0), fit_tuning(position, np.ones(len(position)), 1.0)).scaled(STEP)
+    moved = sweep(model, moving, state_at(model, some, loop), N_MOVES, key.generator(), loop).last.position
+    size, before, after = (np.abs(slopes(model, points, loop)) for points in (position, some, moved))
+    unit = position.std(axis=0)
+    steepest = [(slope * unit).max(axis=1) for slope in (before, after)]
+    growth = float(np.mean(steepest[1] > np.quantile(steepest[0], STEEP))) - (1.0 - STEEP)
+    return Neck(_tail(size), _tail(after), growth)
+
+
+def _tail(size: Array) -> float:
+    """The largest tail index over coordinates."""
     with np.errstate(divide="ignore"):
         return max(float(pareto_k(np.log(column))) for column in size.T)

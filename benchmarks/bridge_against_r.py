@@ -162,7 +162,9 @@ def run(name, seeds):
     with jax.enable_x64(True):
         for i, position in enumerate(positions):
             begun = time.process_time()
-            hand.append(by_hand(lambda p: np.add(*log_densities(model, p, loop)), position, np.random.default_rng(i)))
+            hand.append(
+                by_hand(lambda p: np.add(*log_densities(model, p, loop)), position, np.random.default_rng([i, 1]))
+            )  # not the stream of the draws
             cpu.append(time.process_time() - begun)
     keep("by hand, normal", hand, np.nan * np.ones(len(hand)), cpu)
     with tempfile.TemporaryDirectory() as folder:

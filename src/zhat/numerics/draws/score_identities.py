@@ -38,6 +38,9 @@ class ScoreTest:
         Of the mean slopes.
     products : (d, d) array
         Of the mean products of coordinate i and slope j; NaN where not tested.
+
+    The effective sample size is computed only where the result can be the largest; other entries are as for independent draws, which
+    makes them too large, and yet smaller than the largest.
     """
 
     slopes: FloatArray
@@ -72,12 +75,44 @@ def score_test(position: ArrayLike, slope: ArrayLike) -> ScoreTest:
         raise ValueError(f"position has shape {u.shape} and slope {g.shape}: both are (chains, draws, coordinates).")
     d = u.shape[2]
     centred = u - u.mean(axis=(0, 1))
-    slopes = np.array([_z(g[:, :, j], 0.0) for j in range(d)])
-    products = np.full((d, d), np.nan)
-    for i in range(d):
-        for j in range(d) if d <= ALL_PRODUCTS_UP_TO else (i,):
-            products[i, j] = _z(centred[:, :, i] * g[:, :, j], -1.0 if i == j else 0.0)
+    which = [(None, j) for j in range(d)]
+    which += [(i, j) for i in range(d) for j in (range(d) if d <= ALL_PRODUCTS_UP_TO else (i,))]
+
+    def series(i: int | None, j: int) -> FloatArray:
+        return g[:, :, j] if i is None else centred[:, :, i] * g[:, :, j]
+
+    slopes, products = _if_independent(centred.reshape(-1, d), g.reshape(-1, d))
+    if d > ALL_PRODUCTS_UP_TO:
+        products[~np.eye(d, dtype=bool)] = np.nan
+    bound = np.abs([slopes[j] if i is None else products[i, j] for i, j in which])
+    largest = 0.0
+    for k in np.argsort(-bound, kind="stable"):
+        if bound[k] < largest:
+            break
+        i, j = which[k]
+        z = _z(series(i, j), -1.0 if i == j else 0.0)
+        largest = max(largest, abs(z))
+        if i is None:
+            slopes[j] = z
+        else:
+            products[i, j] = z
     return ScoreTest(slopes, products)
+
+
+def _if_independent(u: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The z-scores of all means as if the draws were independent: those of correlated draws are smaller."""
+    n = len(u)
+    gaps = g.mean(axis=0), u.T @ g / n + np.eye(u.shape[1])
+    squares = (g**2).mean(axis=0), (u**2).T @ g**2 / n
+    means = gaps[0], gaps[1] - np.eye(u.shape[1])
+    out = []
+    for gap, square, mean in zip(gaps, squares, means, strict=True):
+        # A spread that is rounding is none; the factor keeps rounding from making a bound too small.
+        variance = np.maximum(square - mean**2, 1e-12 * square)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = gap * math.sqrt(n) / np.sqrt(variance) * (1.0 + 1e-6)
+        out.append(np.where(gap == 0.0, 0.0, np.clip(z, -1e300, 1e300)))
+    return out[0], out[1]
 
 
 def _z(series: FloatArray, expected: float) -> float:

@@ -37,10 +37,10 @@ MODULES = (
 # A class, and the public paths that lead to it.
 PUBLIC: dict[Any, list[str]] = {}
 for _module in ("", *MODULES):
-    _names = vars(getattr(zhat, _module) if _module else zhat)
-    for _name in _names.get("__all__", [n for n in _names if not n.startswith("_")]):
-        if isinstance(_names[_name], type):
-            PUBLIC.setdefault(_names[_name], []).append(".".join(filter(None, ("zhat", _module, _name))))
+    _room = getattr(zhat, _module) if _module else zhat
+    for _name in getattr(_room, "__all__", [n for n in vars(_room) if not n.startswith("_")]):
+        if isinstance(getattr(_room, _name), type):
+            PUBLIC.setdefault(getattr(_room, _name), []).append(".".join(filter(None, ("zhat", _module, _name))))
 
 
 def packages() -> Iterator[str]:

@@ -255,8 +255,8 @@ def misdeeds(name: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
             called = dotted(node.func)
             if called in ("eval", "exec", "compile", "__import__"):
                 yield node.lineno, f"calls {called}"
-            if called.endswith("import_module") and name != "methods._base":
-                yield node.lineno, "imports by a name made at run time; only the registry does"
+            if called.endswith("import_module") and name not in ("methods._base", "zhat"):
+                yield node.lineno, "imports by a name made at run time; only the registry and the public names do"
             if called == "jax.config.update" and name != "compile_cache":
                 yield node.lineno, "changes the user's global JAX settings"
             if called.endswith("default_rng") and not node.args:

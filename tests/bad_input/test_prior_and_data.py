@@ -50,6 +50,13 @@ def test_an_improper_prior_is_named():
     with pytest.raises(BadInput, match="parameter 'x' has an improper prior"):
         Model(log_likelihood, {"x": dist.ImproperUniform(dist.constraints.real, (), ())})
 
+    def program():
+        numpyro.sample("y", dist.Normal(0.0, 1.0))
+        numpyro.sample("x", dist.ImproperUniform(dist.constraints.real, (), ()))
+
+    with pytest.raises(BadInput, match="parameter 'x' has an improper prior"):
+        Model.from_numpyro(program)
+
 
 # Row 18
 def test_crossed_bounds_are_refused_and_named():

@@ -113,9 +113,18 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
     likelihood is refused with a sentence.
     """
     sites: list[Site] = []
+    last: list[str] = []  # names as they come: the last is at fault where NumPyro refuses to draw
+
+    def hides(site: Any) -> bool:
+        last.append(str(site["name"]))
+        return False
+
+    def named(data: Any, hyper: Any) -> Any:
+        with handlers.block(hide_fn=hides):
+            return program(data, hyper)
 
     def shapes_only(key: jax.Array, data: Any, hyper: Any) -> int:
-        trace = sites_of(handlers.seed(program, key), data, hyper)
+        trace = sites_of(handlers.seed(named, key), data, hyper)
         for name, site in trace.items():
             if _is_latent(name, site):
                 sites.append(_site(name, site))
@@ -125,7 +134,7 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
         try:
             jax.eval_shape(shapes_only, key_shape(), data, hyper)
         except NotImplementedError as error:  # raised by NumPyro for a distribution without a sampler
-            raise _improper("of a site that cannot be sampled") from error
+            raise _improper(repr(last[-1]) if last else "of a site that cannot be drawn") from error
         except AssertionError as error:  # raised by NumPyro for two sites of one name
             raise BadInput(f"the prior's statements do not fit together: {error}. Every parameter needs its own name.") from error
         except ValueError as error:  # raised by NumPyro for an argument that is no legal one

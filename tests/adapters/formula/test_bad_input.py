@@ -34,6 +34,8 @@ TABLE = pd.DataFrame(
         ("y ~ aa", {}, r"no column 'aa'. Did you mean 'a'\?"),
         ("y ~ hole", {}, r"column 'hole' has no value in 1 of 20 rows \(the first is row 5\)"),
         ("y ~ wide", {}, "has the value inf in row 3"),
+        ("y ~ y + a", {}, "'y' is the response and a term of its own mean"),
+        ("log(count) ~ a + count", {}, "'count' is the response and a term"),
         ("y ~ one", {}, "cannot be told from the intercept"),
         ("y ~ a + b + sum", {}, r"column 'sum' is a linear combination of a \+ b"),
         ("y ~ text", {}, "stored as text"),

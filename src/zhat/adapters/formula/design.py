@@ -44,6 +44,11 @@ def parsed(formula: Any) -> Any:
         raise BadInput(f"formula={formula!r} cannot be read: {text}") from error
     if len(list(found.lhs)) != 1:
         raise BadInput(f"formula={formula!r} has {len(list(found.lhs))} responses; give one.")
+    both = sorted({str(v) for v in found.lhs.required_variables} & {str(v) for v in found.rhs.required_variables})
+    if both:
+        raise BadInput(
+            f"formula={formula!r}: {both[0]!r} is the response and a term of its own mean; leave it out on the right of ~."
+        )
     return found
 
 

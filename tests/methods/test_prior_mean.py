@@ -38,3 +38,11 @@ def test_a_narrow_likelihood_gets_no_standard_error():
 def test_bad_settings_get_a_sentence(n_draws, error):
     with pytest.raises(error, match=r"PriorMean\(n_draws="):
         PriorMean(n_draws=n_draws)
+
+
+def test_its_draws_stand_for_the_posterior():
+    """They are the prior's, weighted by the likelihood: posterior means from the record are not the prior's."""
+    result = zhat.evidence(zoo.example("E1").model, zhat.PriorMean(), seed=1, progress=False)
+    other = zhat.evidence(zoo.example("E1").model, zhat.Importance(), seed=1, progress=False)
+    found, expected = zhat.latent.marginals(result)["theta"], zhat.latent.marginals(other)["theta"]
+    assert abs(found.mean - expected.mean) < 0.05 and abs(expected.mean) > 0.5

@@ -15,7 +15,7 @@ a draw leaves no trace in the weights. So a mode check follows (`missed_mass.mod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from zhat.methods._base import Method, Size, check_count
@@ -53,6 +53,10 @@ class PriorMean(Method):
         bench.loop.tick(f"{self.n_draws:,} draws from the prior")
         draws = prior_draws(model, self.n_draws, key.child("prior"), bench.loop)
         weights = Weights.of(draws.log_likelihood)
-        record, remedy = with_parameters(model, draws), "use zhat.SMC(), which tempers from the prior to the posterior"
+        # Weighted by the likelihood the draws stand for the posterior, as those of every other record.
+        record, remedy = (
+            with_parameters(model, replace(draws, log_weight=draws.log_likelihood)),
+            "use zhat.SMC(), which tempers from the prior to the posterior",
+        )
         estimate = weights_estimate(weights, record, remedy)
         return self.checked(model, estimate, Sampled(draws), key.child("mode"), bench.loop) if self.mode_check else estimate

@@ -69,7 +69,7 @@ def test_the_page_has_the_answer_the_reasons_and_the_recipe(runs, tmp_path):
         assert words in page, words
     for e in runs.values():
         assert str(e.seed) in page and f"{e.log_evidence:.4f}" in page
-    assert page.count("<h2>") == 6
+    assert page.count("<h2>") == 7
 
 
 def test_it_stands_alone_and_is_accessible(runs):

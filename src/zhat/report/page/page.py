@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from zhat.comparing.comparison import Comparison
 from zhat.errors import BadInput, BadType
 from zhat.report.page.markup import Child, Html, tag
+from zhat.report.page.posterior import posteriors
 from zhat.report.page.sections import again, averaged, citations, models, pairs, sensitivity_curves, settings, trust
 from zhat.report.page.whole import check_path, whole_page, write_page
 from zhat.report.page.words import disagree
@@ -68,10 +69,12 @@ def report_page(
     others = _opinions(comparison, second_opinions)
     more = [] if sensitivity is None else list(sensitivity) if isinstance(sensitivity, Sequence) else [sensitivity]
     curves = [*comparison.curves, *more]
+    parameters = posteriors(comparison)
     asked = question or "Which of these models do the data support, and by how much?"
     sections: list[tuple[str, str, list[Child]]] = [
         ("models", "The models", models(comparison)),
         ("pairs", "Bayes factors", pairs(comparison)),
+        *([("parameters", "Parameters", parameters)] if parameters else []),
         *([("average", "Averaged over models", averaged(averages))] if averages else []),
         ("trust", "Checks", trust(comparison, others)),
     ]

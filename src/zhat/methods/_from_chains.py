@@ -83,8 +83,8 @@ def looked_beside(method: FromChains, model: Model, estimate: Estimate, watched:
         return estimate
     answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
     neck = look_into_neck(model, watched.chains.draws.position, key.child("neck"), bench.loop)
-    measured = {"slope_tail": neck.at_draws, "slope_tail_moved": neck.after_moves, "steep_growth": neck.growth}
-    estimate = estimate.doubted(neck_status(neck, answer.se), measured)
+    measured = {"slope_tail": neck.at_draws, "slope_tail_moved": neck.after_moves}
+    estimate = estimate.doubted(neck_status(neck), measured)
     if not estimate.status.is_ok:
         return estimate
     return after_look(estimate, look_beside_chains(model, answer, watched.chains, watched.outliers, bench, method.effort, key))

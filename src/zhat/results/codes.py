@@ -304,7 +304,8 @@ TABLE: tuple[Code, ...] = (
     Code(
         "neck",
         "bridge, reciprocal",
-        "the slopes at the draws have a heavy tail: the posterior narrows without end somewhere, and chains hardly enter there",
+        "the slopes at the draws, or after short moves of them, have a heavy tail: the posterior narrows without end somewhere, and chains "
+        "hardly enter there",
         "`zhat.SMC()`, nested sampling, or another parameterisation",
     ),
     Code(

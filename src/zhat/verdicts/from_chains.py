@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from zhat.missed_mass.effort import EFFORT
 from zhat.numerics.draws.bridge import SAME_ROOT, BothWays
 from zhat.numerics.draws.reciprocal import BothHalves
 from zhat.results.estimate import Status
@@ -26,8 +25,6 @@ BOUNDED = 10.0
 # Tail index of the slopes from which their variance may be infinite. Runs on E2, E4, E8 and E15n had 0.3 at most, at the draws and after short
 # moves; those on a mixture with tied data, whose neck the chains miss, 0.37 to 0.64 at the draws and 0.58 and more after the moves.
 NECK = 0.5
-# Standard errors of the answer below which a share of the posterior that the chains left out does not matter, as in `missed_mass.effort`.
-HARMLESS = EFFORT.harmless_errors
 # Standard errors of their difference by which two answers that should agree may differ. Four: once in 16,000 runs.
 APART = 4.0
 
@@ -55,25 +52,18 @@ def chains_status(chains: Chains, n_dimensions: int) -> Status:
     return status
 
 
-def neck_status(neck: Neck, se: float) -> Status:
-    """Whether the slopes at the draws, and after short moves of them, allow chains to have been everywhere that matters for this answer.
-
-    Slopes at the draws with a heavy tail are enough. A tail that shows only after the moves counts where it grew by a share of the
-    posterior that matters.
-    """
+def neck_status(neck: Neck) -> Status:
+    """Whether the slopes at the draws, and after short moves of them, allow chains to have been everywhere."""
     if neck.at_draws >= NECK:
-        seen = f"the slopes of the log posterior at the draws have the tail index {neck.at_draws:.2f} (flagged from {NECK})"
-    elif neck.after_moves >= NECK and neck.growth > HARMLESS * se:
-        seen = (
-            f"short moves of the draws lead {neck.growth:.1%} of them to slopes steeper than at nearly all draws (tail index "
-            f"{neck.after_moves:.2f}, flagged from {NECK})"
-        )
+        where, index = "at the draws", neck.at_draws
+    elif neck.after_moves >= NECK:
+        where, index = "after short moves of the draws", neck.after_moves
     else:
         return Status.ok()
     return Status.suspect(
         "neck",
-        f"{seen}: the posterior narrows without end somewhere, chains hardly enter there, and this answer may be low; {REMEDY}, or "
-        "another parameterisation.",
+        f"the slopes of the log posterior {where} have the tail index {index:.2f} (flagged from {NECK}): the posterior narrows without "
+        f"end somewhere, chains hardly enter there, and this answer may be low; {REMEDY}, or another parameterisation.",
     )
 
 

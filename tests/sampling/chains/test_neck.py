@@ -8,11 +8,9 @@ import numpy as np
 
 import zhat
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.neck import Neck, look_into_neck
+from zhat.sampling.chains.neck import look_into_neck
 from zhat.seeding import Key
 from zhat.verdicts.from_chains import neck_status
-
-SE = 0.005
 
 
 def neck_of(log_density, draws):
@@ -33,24 +31,22 @@ def draws_of_narrowing(rng, n=4000):
 
 def test_a_normal_has_light_slopes_and_moves_leave_them():
     neck = neck_of(lambda t: -0.5 * jnp.sum(t**2), np.random.default_rng(1).standard_normal((4000, 3)))
-    assert max(neck.at_draws, neck.after_moves) < 0.3 and abs(neck.growth) < 0.02
-    assert neck_status(neck, SE).is_ok
+    assert max(neck.at_draws, neck.after_moves) < 0.3
+    assert neck_status(neck).is_ok
 
 
 def test_a_neck_has_the_index_of_its_width():
     neck = neck_of(narrowing, draws_of_narrowing(np.random.default_rng(1)))
-    assert abs(neck.at_draws - 1.0) < 0.3 and abs(neck.growth) < 0.02
-    assert str(neck_status(neck, SE)) == "suspect (neck)"
+    assert abs(neck.at_draws - 1.0) < 0.3
+    assert str(neck_status(neck)) == "suspect (neck)"
 
 
 def test_moves_enter_a_neck_that_the_draws_left_out():
     draws = draws_of_narrowing(np.random.default_rng(2), 6000)
     neck = neck_of(narrowing, draws[np.abs(draws[:, 0]) < 2.5][:4000])  # 8 % of the posterior are narrower
-    assert neck.after_moves > neck.at_draws and neck.growth > 0.02
-    assert str(neck_status(Neck(0.4, neck.after_moves, neck.growth), SE)) == "suspect (neck)"
-    assert neck_status(Neck(0.4, neck.after_moves, SE), SE).is_ok  # too little to matter for such an answer
+    assert neck.after_moves > max(0.5, neck.at_draws) and str(neck_status(neck)) == "suspect (neck)"
 
 
 def test_a_black_box_is_not_judged():
     box = zhat.Model.from_log_density(lambda t: -0.5 * float(np.sum(t**2)), 1, black_box=True)
-    assert neck_status(look_into_neck(box, np.zeros((10, 1)), Key(1), Loop(None, False, "test")), SE).is_ok
+    assert neck_status(look_into_neck(box, np.zeros((10, 1)), Key(1), Loop(None, False, "test"))).is_ok

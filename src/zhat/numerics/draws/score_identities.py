@@ -75,7 +75,7 @@ def score_test(position: ArrayLike, slope: ArrayLike) -> ScoreTest:
         raise ValueError(f"position has shape {u.shape} and slope {g.shape}: both are (chains, draws, coordinates).")
     d = u.shape[2]
     centred = u - u.mean(axis=(0, 1))
-    which = [(None, j) for j in range(d)]
+    which: list[tuple[int | None, int]] = [(None, j) for j in range(d)]
     which += [(i, j) for i in range(d) for j in (range(d) if d <= ALL_PRODUCTS_UP_TO else (i,))]
 
     def series(i: int | None, j: int) -> FloatArray:

@@ -6,8 +6,7 @@ alike, so that R-hat and the halves agree on an answer without it. The draws at 
 For a normal posterior the index is zero or below.
 
 Where chains stop early the tail is cut off and the index too low. So some of the draws move on, by Hamiltonian trajectories of steps so
-short that they enter the neck. Moves leave the posterior as it is: the share of steep points is the same before and after them,
-unless the chains have left out steep points. What the share grows by is part of the posterior that they missed.
+short that they enter the neck. Moves leave the posterior as it is, so that they change nothing where the chains have been everywhere.
 """
 
 from __future__ import annotations
@@ -34,17 +33,14 @@ N_MOVED, FEWEST_MOVED, CHEAP_DATA = 1000, 200, 5_000
 # Their step, in standard deviations of the posterior (chains step by about one), and their moves: 24 leaps each, so that the
 # trajectories together are several standard deviations long.
 STEP, N_MOVES = 0.05, 8
-# Points are steep whose slope exceeds that of so many of the draws: ten of a thousand.
-STEEP = 0.99
 
 
 @dataclass(frozen=True)
 class Neck:
-    """Tail index of the slopes at the draws and after short moves, and by how much the share of steep points grew; NaN: not known."""
+    """Tail index of the slopes at the draws and after short moves; NaN: not known."""
 
     at_draws: float = float("nan")
     after_moves: float = float("nan")
-    growth: float = float("nan")
 
 
 def look_into_neck(model: Model, position: Array, key: Key, loop: Loop) -> Neck:
@@ -55,14 +51,10 @@ def look_into_neck(model: Model, position: Array, key: Key, loop: Loop) -> Neck:
     some = position[:: max(1, len(position) // wanted)]
     moving = TunedKernel(HMC(), Tempered(1.0), fit_tuning(position, np.ones(len(position)), 1.0)).scaled(STEP)
     moved = sweep(model, moving, state_at(model, some, loop), N_MOVES, key.generator(), loop).last.position
-    size, before, after = (np.abs(slopes(model, points, loop)) for points in (position, some, moved))
-    unit = position.std(axis=0)
-    steepest = [(slope * unit).max(axis=1) for slope in (before, after)]
-    growth = float(np.mean(steepest[1] > np.quantile(steepest[0], STEEP))) - (1.0 - STEEP)
-    return Neck(_tail(size), _tail(after), growth)
+    return Neck(_tail(slopes(model, position, loop)), _tail(slopes(model, moved, loop)))
 
 
-def _tail(size: Array) -> float:
-    """The largest tail index over coordinates."""
+def _tail(slope: Array) -> float:
+    """The largest tail index, over coordinates, of the absolute slopes."""
     with np.errstate(divide="ignore"):
-        return max(float(pareto_k(np.log(column))) for column in size.T)
+        return max(float(pareto_k(np.log(column))) for column in np.abs(slope).T)

@@ -1,0 +1,21 @@
+"""The warning of the page about draws has the figures of the traps that were run."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_table_without_the_check_is_that_of_the_traps():
+    page = (ROOT / "docs" / "howto" / "draws_you_have.md").read_text()
+    with (ROOT / "calibration" / "traps_bridge.csv").open(newline="") as file:
+        rows = {(row["trap"], row["method"]): row for row in csv.DictReader(file)}
+    shown = re.findall(r"\| `([\w-]+)` \| [^|]+ \| (\d+) \| (\d+) \| (\d+) \|", page)
+    assert len(shown) == 3
+    for trap, *counts in shown:
+        unchecked = rows[trap, "bridge unchecked"]
+        assert counts == [unchecked[name] for name in ("right", "flagged", "confidently_wrong")] and unchecked["runs"] == "20"
+        assert rows[trap, "bridge"]["confidently_wrong"] == "0"

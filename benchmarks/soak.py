@@ -46,7 +46,12 @@ def models(turn: int) -> tuple[Any, list[Any]]:
             return float(-0.5 * np.sum((p["x"] - shift) ** 2) / 0.3)
 
         prior = {"x": dist.Normal(0.0, 2.0).expand([2]).to_event(1)}
-        return zhat.Model.black_box(box, prior, name=f"box {turn}"), ["importance", "nested", "prior-mean", zhat.SMC(n_particles=200)]
+        return zhat.Model.black_box(box, prior, name=f"box {turn}"), [
+            "importance",
+            "nested",
+            "prior-mean",
+            zhat.SMC(n_particles=200),
+        ]
     if kind == 1:  # a line through n points
         x, y = rng.normal(size=n), shift + rng.normal(size=n)
 
@@ -134,7 +139,9 @@ def report(path: Path) -> str:
     for name in COLUMNS[3:]:
         column = [r[name] for r in rows]
         middle = column[len(column) // 2]
-        lines.append([name, f"{column[0]:g}", f"{middle:g}", f"{column[-1]:g}", f"{max(column):g}", curve([r[name] for r in shown])])
+        lines.append(
+            [name, f"{column[0]:g}", f"{middle:g}", f"{column[-1]:g}", f"{max(column):g}", curve([r[name] for r in shown])]
+        )
     last = rows[-1]
     text = f"{last['estimates']:.0f} estimates in {last['minutes']:.0f} minutes, {last['refused']:.0f} of them without an answer."
     return "\n\n".join(["## Soak", text, common.table(["", "first", "half-way", "last", "largest", "curve"], lines)])

@@ -75,7 +75,13 @@ def executor(how: str) -> Iterator[tuple[Any, Any]]:
     elif how.startswith("dask"):
         from distributed import Client, LocalCluster
 
-        options = {"n_workers": WORKERS, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
+        options = {
+            "n_workers": WORKERS,
+            "threads_per_worker": 1,
+            "processes": True,
+            "dashboard_address": ":0",
+            "silence_logs": 50,
+        }
         with LocalCluster(**options) as cluster, Client(cluster) as client:
 
             def alive() -> list[int]:

@@ -5,7 +5,9 @@ Python's `ProcessPoolExecutor` fails as a whole when one worker is killed (most 
 time: when the process ends, exactly one task is lost, a new process replaces it and the task is repeated. A task that has lost
 three processes fails with a sentence; the others continue. A call that exceeds its time limit loses its process in the same way.
 
-Processes are spawned, not forked: JAX has threads, and a fork would copy their locks in an undefined state.
+Processes are not forked from this one: JAX has threads, and a fork would copy their locks in an undefined state. They are forked from a
+server process that has imported the library and computed nothing, so that eight workers take one import instead of eight; where there
+is no such server, they are spawned.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
+
+import numpy as np
 
 from zhat.errors import BadInput, BadType, WorkerLost
 
@@ -176,7 +180,7 @@ class _Worker:
     """A process, and the pipe to it."""
 
     def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = _context()
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_live, args=(theirs,), daemon=True)
         with _interrupts_blocked():
@@ -225,6 +229,32 @@ class _Worker:
         return _Died(f"{how} while starting" if starting else how)
 
 
+# Set in the process that has started the server with this module in it.
+_served_by: list[int] = []
+
+
+def _context() -> Any:
+    """How processes are started: by a server that has imported this module, or spawned where somebody else has started the server."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    with _starting:
+        if os.getpid() not in _served_by:
+            from multiprocessing import forkserver
+
+            # A server of somebody else may have imported their script, and with it started JAX, before it forks.
+            if getattr(forkserver._forkserver, "_forkserver_pid", 0) is not None:
+                return multiprocessing.get_context("spawn")
+            context.set_forkserver_preload([__name__])
+            with _interrupts_blocked():
+                forkserver.ensure_running()
+            _served_by[:] = [os.getpid()]
+    return context
+
+
+_starting = threading.Lock()
+
+
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Ctrl-C reaches all processes of a terminal; workers are to ignore it.
@@ -246,6 +276,7 @@ def _interrupts_blocked() -> Iterator[None]:
 def _live(connection: Connection) -> None:
     """The loop of a worker: one call after the other, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    np.random.seed()  # a likelihood with noise of its own: forked processes would share its stream
     threading.Thread(target=_end_with_parent, daemon=True).start()
     connection.send("ready")
     while True:

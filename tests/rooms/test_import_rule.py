@@ -19,6 +19,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "zhat"
 # From the ground up. A room is a folder, or a module that stands alone; the rooms inside `sampling` have floors of their own.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "formatting", "citations", "compile_cache"),
+    ("kinds",),
     ("numerics",),
     ("surroundings",),
     ("seeding",),
@@ -263,6 +264,8 @@ def misdeeds(name: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, "draws a seed that no result carries"
             if any(k.arg == "allow_pickle" and not _is_false(k.value) for k in node.keywords):
                 yield node.lineno, "reads pickles"
+        if word == "np.random.seed" and name == "run.distribution.pool":  # forked workers: not one stream for all
+            continue
         if word.startswith(("np.random.", "numpy.random.")) and word.split(".")[2] not in GENERATORS:
             yield node.lineno, f"uses the global random state ({word})"
 

@@ -30,6 +30,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from zhat.errors import BadInput, BadType
+from zhat.kinds import checked_kinds
 from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -125,6 +126,11 @@ class Method(ABC):
     reads_draws: ClassVar[bool] = False
     needs_with_draws: ClassVar[frozenset[Offer] | None] = None
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Check the kinds of a method's settings before its own checks."""
+        super().__init_subclass__(**kwargs)
+        checked_kinds(cls)
+
     @property
     def effort(self) -> Effort:
         """That of its check for missed mass."""
@@ -206,9 +212,15 @@ def _nearest(word: str, known: list[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else "."
 
 
+# More draws or particles than any memory holds.
+MOST = 10**12
+
+
 def check_count(owner: str, name: str, value: Any, minimum: int, why: str) -> None:
     """Refuse a count that is not a whole number of at least `minimum`; `why` is the reason in the message."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadType(f"{owner}({name}={value!r}): give a whole number.")
     if value < minimum:
         raise BadInput(f"{owner}({name}={value}): {why}; give at least {minimum}.")
+    if value > MOST:
+        raise BadInput(f"{owner}({name}={value:.0e}): no machine holds so many; give at most {MOST:.0e}.")

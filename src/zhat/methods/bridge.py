@@ -87,7 +87,7 @@ class Bridge(Method):
                 f"Bridge(proposal={self.proposal!r}): give zhat.settings.WarpIII(), zhat.settings.FittedNormal(), "
                 "zhat.settings.FittedT() or zhat.settings.FittedMixture(), or a density of zhat.proposals."
             )
-        if self.kernel is not None and not hasattr(self.kernel, "step"):
+        if self.kernel is not None and not callable(getattr(self.kernel, "step", None)):
             raise BadType(f"Bridge(kernel={self.kernel!r}): give a kernel such as zhat.kernels.HMC(), or None.")
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:

@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zhat.errors import BadInput, BadType
+from zhat.kinds import shown
 from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.beside_chains import look_beside_chains
 from zhat.missed_mass.effort import SHARP
@@ -118,8 +119,11 @@ class ChibJeliazkov(Method):
             )
         if self.point is not None and not isinstance(self.point, Mapping):
             raise BadType(f"{owner}(point={self.point!r}): give a dictionary of parameter names and values.")
-        if self.blocks is not None and (isinstance(self.blocks, str) or any(isinstance(b, str) or not b for b in self.blocks)):
-            raise BadType(f'{owner}(blocks={self.blocks!r}): give groups of names, such as (("mu",), ("tau", "beta")).')
+        if self.blocks is not None and not (
+            isinstance(self.blocks, tuple | list)
+            and all(isinstance(b, tuple | list) and b and all(isinstance(name, str) for name in b) for b in self.blocks)
+        ):
+            raise BadType(f'{owner}(blocks={shown(self.blocks)}): give groups of names, such as (("mu",), ("tau", "beta")).')
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""

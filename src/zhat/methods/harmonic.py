@@ -84,7 +84,7 @@ class HarmonicMean(Method):
         check_count("HarmonicMean", "n_chains", self.n_chains, 2, "chains are compared with each other")
         check_count("HarmonicMean", "n_draws", self.n_draws, 100, "Pareto k and the standard error need enough draws")
         check_count("HarmonicMean", "n_prior", self.n_prior, 1000, "whether the variance exists is judged from prior draws")
-        if self.kernel is not None and not hasattr(self.kernel, "step"):
+        if self.kernel is not None and not callable(getattr(self.kernel, "step", None)):
             raise BadType(
                 f"HarmonicMean(kernel={self.kernel!r}): give a kernel such as zhat.kernels.Gibbs(model.conditionals), or None."
             )

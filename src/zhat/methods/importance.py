@@ -27,7 +27,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from zhat.errors import BadInput
+from zhat.errors import BadInput, BadType
+from zhat.kinds import shown
 from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import SHARP, Effort
 from zhat.missed_mass.finding import Answer, Finding
@@ -92,6 +93,10 @@ class Importance(Method):
             raise BadInput(f"Importance(defensive={self.defensive}): give the prior's share of draws, from 0 to below 1.")
         if not self.degrees_of_freedom > 0:
             raise BadInput(f"Importance(degrees_of_freedom={self.degrees_of_freedom}): must be above zero.")
+        if self.proposal is not None and not callable(getattr(self.proposal, "log_density", None)):
+            raise BadType(
+                f"Importance(proposal={shown(self.proposal)}): give a proposal such as zhat.proposals.StudentT(mean, scale)."
+            )
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""

@@ -109,7 +109,7 @@ class LaplaceMetropolis(Method):
             raise BadType(
                 f"LaplaceMetropolis(spread={self.spread!r}): give zhat.settings.Curvature() or zhat.settings.SampleCovariance()."
             )
-        if self.kernel is not None and not hasattr(self.kernel, "step"):
+        if self.kernel is not None and not callable(getattr(self.kernel, "step", None)):
             raise BadType(
                 f"LaplaceMetropolis(kernel={self.kernel!r}): give a kernel such as zhat.kernels.Gibbs(model.conditionals), or None."
             )

@@ -34,6 +34,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from zhat.errors import BadInput, BadType
+from zhat.kinds import checked_kinds
 from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import EFFORT, Effort
 from zhat.missed_mass.look import Look
@@ -92,6 +93,7 @@ class ExpectedMass:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class SimulatedMass:
     """Masses drawn from their distribution, `n_simulations` times: log Z is the mean, its standard error the standard deviation."""
 

@@ -34,6 +34,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from zhat.errors import BadType
+from zhat.kinds import checked_kinds
 from zhat.methods._on_ladder import OnLadder
 from zhat.numerics.quadrature import riemann_bounds
 from zhat.numerics.tempering import (
@@ -93,6 +94,7 @@ class Trapezoid:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class SecondOrder:
     """The trapezoid corrected by the rungs' variances.
 

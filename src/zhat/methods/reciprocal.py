@@ -80,7 +80,7 @@ class Reciprocal(Method):
                 f"Reciprocal(density={self.density!r}): give zhat.settings.TruncatedNormal(), zhat.settings.Ellipsoid(), "
                 "zhat.settings.Tight() or zhat.settings.Flow()."
             )
-        if self.kernel is not None and not hasattr(self.kernel, "step"):
+        if self.kernel is not None and not callable(getattr(self.kernel, "step", None)):
             raise BadType(f"Reciprocal(kernel={self.kernel!r}): give a kernel such as zhat.kernels.HMC(), or None.")
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:

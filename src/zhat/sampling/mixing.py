@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zhat.errors import BadInput
+from zhat.kinds import checked_kinds
 from zhat.results.records import Array
 from zhat.sampling.tuning import Tuning
 
@@ -23,6 +24,7 @@ HARDLY = 0.9
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Moves:
     """How long to move: `at_once` moves a call, until the correlation with the start is below `correlation`; at most `at_most`."""
 

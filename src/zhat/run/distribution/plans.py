@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, TypeVar
 
 from zhat.run.checkpoint.finished import finished, keep
-from zhat.run.distribution.travel import Task, opened, parcels, work
+from zhat.run.distribution.travel import Task, opened, parcels, submitted, work
 from zhat.sampling.backend.loop import Loop
 
 T = TypeVar("T")
@@ -104,5 +104,5 @@ class _Dispatcher:
                 if not missing:
                     self._advance(i, following)
             for place, parcel in zip(sent, parcels(task for _, _, task in sent), strict=True):
-                self._places[self._executor.submit(work, parcel)] = place
+                self._places[submitted(self._executor, work, parcel)] = place
             tasks = following

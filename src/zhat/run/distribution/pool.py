@@ -276,7 +276,7 @@ def _interrupts_blocked() -> Iterator[None]:
 def _live(connection: Connection) -> None:
     """The loop of a worker: one call after the other, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    np.random.seed()  # a likelihood with noise of its own: forked processes would share its stream
+    np.random.seed()  # a likelihood with noise from NumPy's global state: forked processes would share its stream
     threading.Thread(target=_end_with_parent, daemon=True).start()
     connection.send("ready")
     while True:

@@ -22,7 +22,15 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +43,12 @@ from zhat.model.black_box import BlackBox
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.run.distribution.pool import LocalPool
-from zhat.run.distribution.travel import loaded, opened, packed, raised, versions
+from zhat.run.distribution.travel import loaded, opened, packed, raised, submitted, versions
 from zhat.sampling.backend.likelihoods import Params, Take
 
-# Seconds that a piece should take: a hundred times what sending it costs, and short against a batch.
-PIECE_SECONDS = 0.04
+# Seconds that a piece should take: a hundred times what sending it costs, and short against a batch. A task of Dask or MPI passes through a
+# scheduler and costs some milliseconds.
+PIECE_SECONDS, SCHEDULED_PIECE_SECONDS = 0.04, 0.3
 # Pieces under way for each worker: one that is computed, and one that waits, so that no worker waits for the next.
 AHEAD = 2
 # Seconds of computing below which a batch is not worth sending.
@@ -65,6 +74,8 @@ class Spread:
 
     def __init__(self, executor: Executor, n_workers: int) -> None:
         self.executor, self.n_workers = executor, n_workers
+        here = isinstance(executor, LocalPool | ThreadPoolExecutor | ProcessPoolExecutor)
+        self.piece_seconds = PIECE_SECONDS if here else SCHEDULED_PIECE_SECONDS
         self.seconds = math.nan  # of one likelihood, averaged over the last pieces
         self.expected: dict[bytes, dict[str, np.ndarray]] = {}
         self.early: dict[bytes, Future[Any]] = {}
@@ -107,7 +118,7 @@ class Spread:
         if isinstance(self.executor, LocalPool) and self.executor.timeout is not None:
             n = len(next(iter(params.values())))
             return self.executor.submit_within(n * self.executor.timeout, evaluated, *args)
-        return self.executor.submit(evaluated, *args)
+        return submitted(self.executor, evaluated, *args)
 
 
 def _rows(params: Params) -> Iterator[tuple[bytes, dict[str, np.ndarray]]]:
@@ -192,7 +203,7 @@ class _Batch:
         size = BATCHED_PIECE
         if not self.box.batched:
             even = -(-n // (2 * self.spread.n_workers))
-            wanted = 1 if math.isnan(self.spread.seconds) else int(PIECE_SECONDS / max(self.spread.seconds, 1e-9))
+            wanted = 1 if math.isnan(self.spread.seconds) else int(self.spread.piece_seconds / max(self.spread.seconds, 1e-9))
             size = max(1, min(even, wanted))
         piece, self.todo = _Piece(self.todo[:size]), self.todo[size:]
         return piece

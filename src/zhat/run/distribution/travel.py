@@ -18,6 +18,7 @@ import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -92,6 +93,13 @@ def work(parcel: Parcel) -> bytes:
     except Exception as error:  # most often of the user's model; raised again in the calling process
         return raised(error)
     return bytes(cloudpickle.dumps(answer))
+
+
+def submitted(executor: Executor, function: Callable[..., Any], *args: Any) -> Future[Any]:
+    """Submit a call; each is a call of its own, also to Dask, which otherwise takes equal arguments for one task and hashes them."""
+    if hasattr(executor, "_client"):  # Dask's
+        return executor.submit(function, *args, pure=False)
+    return executor.submit(function, *args)
 
 
 def raised(error: Exception) -> bytes:

@@ -20,6 +20,7 @@ from typing import Protocol
 import numpy as np
 
 from zhat.errors import BadInput
+from zhat.kinds import checked_kinds
 from zhat.results.records import Array
 from zhat.sampling.chains.transitions import HEAVY, best_density, moments
 from zhat.sampling.importance.proposals import Gaussian, Proposal, StudentT
@@ -90,6 +91,7 @@ class FittedNormal:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class FittedT:
     """A Student t with the mean and covariance of the draws."""
 
@@ -117,6 +119,7 @@ class WarpIII:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class FittedMixture:
     """A Student t, or a mixture of up to eight, whichever describes held-out draws best."""
 

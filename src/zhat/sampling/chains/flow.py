@@ -26,6 +26,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from zhat.errors import BadInput
+from zhat.kinds import checked_kinds
 from zhat.numerics.weights import Weights, pareto_k
 from zhat.results.records import Array
 from zhat.sampling.chains.regions import LIGHT_TAIL, Region
@@ -46,6 +47,7 @@ N_LAYERS, WIDTH, EPOCHS, PATIENCE, BATCH, RATE = 4, 32, 60, 6, 128, 2e-3
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Flow:
     """A normalising flow trained on the draws, its base normal of variance `temperature` below one and cut off; needs flowjax.
 

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import chdtri, gammaln
 
 from zhat.errors import BadInput
+from zhat.kinds import checked_kinds
 from zhat.numerics.weights import pareto_k
 from zhat.results.records import Array
 from zhat.sampling.chains.transitions import moments
@@ -83,6 +84,7 @@ LIGHT_TAIL = 0.3
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class TruncatedNormal:
     """A normal with the draws' mean and covariance, cut off at the ellipsoid that holds the share `p` of it.
 
@@ -126,6 +128,7 @@ class Ellipsoid:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Tight:
     """A normal with the draws' mean and their covariance times `scale`, below one (Gelfand & Dey 1994)."""
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from zhat.errors import BadInput
+from zhat.kinds import checked_kinds
 from zhat.results.records import Array
 from zhat.sampling.importance.proposals import WIDEN, Mixture, Proposal, StudentT, fitted
 
@@ -52,6 +53,7 @@ class TransitionFamily(Protocol):
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Independent:
     """Proposals from a Student t fitted to the draws, given the coordinates outside the block."""
 
@@ -72,6 +74,7 @@ class Independent:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Walk:
     """Gaussian steps with the draws' covariance times `scale` squared (2.38 / sqrt(size of the block) when not given)."""
 

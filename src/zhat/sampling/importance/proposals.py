@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from zhat.errors import BadInput, ShapeError
+from zhat.kinds import checked_kinds
 from zhat.numerics.logspace import log_sum_exp
 from zhat.results.records import Array
 from zhat.sampling.importance.modes import Mode
@@ -53,6 +54,7 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class StudentT:
     """A multivariate t: the shape of a Gaussian, with tails heavier than most posteriors' (Geweke 1989)."""
 

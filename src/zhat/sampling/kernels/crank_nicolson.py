@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zhat.errors import BadInput, BadType
+from zhat.kinds import checked_kinds
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
 from zhat.sampling.kernels._base import Info, log_uniforms, propose, toward
@@ -45,6 +46,7 @@ TURN_ACCEPTANCE, FIRST_TURN = 0.3, 0.5
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class CrankNicolson:
     """Moves reversible for a fitted multivariate t, corrected for the target.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zhat.errors import BadInput, BadType
+from zhat.kinds import shown
 from zhat.model.model import Model
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
@@ -13,11 +14,13 @@ from zhat.sampling.kernels.random_walk import RandomWalk
 
 def check_kernels(owner: str, kernels: tuple[Kernel, ...] | None) -> None:
     """Refuse what is not a tuple of kernels."""
+    if kernels is not None and not isinstance(kernels, tuple | list):
+        raise BadType(f"{owner}(kernels={shown(kernels)}): give a tuple of kernels, such as kernels=(zhat.kernels.HMC(),).")
     if kernels is not None and not kernels:
         raise BadInput(f"{owner}(kernels=()): give at least one kernel, or None to have them chosen.")
     for kernel in kernels or ():
-        if not hasattr(kernel, "step"):
-            raise BadType(f"{owner}(kernels=...): {kernel!r} is not a kernel; give objects such as zhat.kernels.HMC().")
+        if isinstance(kernel, type) or not callable(getattr(kernel, "step", None)):
+            raise BadType(f"{owner}(kernels=...): {shown(kernel)} is not a kernel; give objects such as zhat.kernels.HMC().")
 
 
 def kernels_for(model: Model, given: tuple[Kernel, ...] | None = None, gibbs: bool = True) -> tuple[Kernel, ...]:

@@ -7,20 +7,24 @@ its own step, which breaks the periodicity by which some trajectories would retu
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from zhat.errors import BadInput
+from zhat.kinds import checked_kinds
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
 from zhat.sampling.kernels._base import Info, accept, log_uniforms, screen, toward
-from zhat.sampling.kernels._checks import check_acceptance
+from zhat.sampling.kernels._checks import check_acceptance, check_whole
 from zhat.sampling.state import State
 from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class HMC:
     """Leapfrog trajectories of a fixed length, step size tuned."""
 
@@ -34,6 +38,9 @@ class HMC:
     def __post_init__(self) -> None:
         """Check the setting."""
         check_acceptance("HMC", self.acceptance)
+        check_whole("HMC", "max_leaps", self.max_leaps, 1)
+        if not 0.0 < self.length < math.inf:
+            raise BadInput(f"HMC(length={self.length}): give the length of a trajectory, above zero.")
 
     def first_scale(self, n_dimensions: int) -> float:
         """Step sizes fall like d^(-1/4)."""

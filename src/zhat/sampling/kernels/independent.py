@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from zhat.kinds import checked_kinds
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
 from zhat.sampling.kernels._base import Info, log_uniforms, propose
@@ -19,6 +20,7 @@ from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Independent:
     """Proposals from a multivariate t with the mean and covariance factor of the draws."""
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from zhat.kinds import checked_kinds
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
 from zhat.sampling.kernels._base import Info, log_uniforms, propose, toward
@@ -20,6 +21,7 @@ from zhat.sampling.tuning import Tuning
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class RandomWalk:
     """Gaussian steps with the covariance of the draws times a tuned scale."""
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import numpy as np
 
+from zhat.kinds import checked_kinds
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
 from zhat.sampling.kernels._base import Info, log_uniforms, screen, toward
@@ -32,6 +33,7 @@ LEFT, RIGHT, SHRINK = 0, 1, 2
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Slice:
     """Hit-and-run slice sampling with stepping out and shrinkage.
 

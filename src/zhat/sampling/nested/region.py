@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zhat.errors import BadType
+from zhat.kinds import checked_kinds
 from zhat.model.model import Model
 from zhat.results.records import Array
 from zhat.sampling.backend.backend import expect
@@ -113,6 +114,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class RegionReplacement:
     """Draws from ellipsoids around the survivors; where one would cost more than `calls_at_most` likelihoods, Markov moves.
 

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zhat.errors import BadInput, BadType
+from zhat.kinds import checked_kinds, shown
 from zhat.model.model import Model
 from zhat.sampling.backend.evaluation import prior_positions, state_at
 from zhat.sampling.backend.loop import Loop
@@ -93,6 +94,7 @@ class Replacement(Protocol):
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class FromPrior:
     """Rejection: prior draws, of which those above the threshold are kept; at most `at_most` draws for one batch."""
 
@@ -130,6 +132,7 @@ class FromPrior:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class MarkovReplacement:
     """Survivors, moved by a kernel above the threshold until they are hardly correlated with their starts.
 
@@ -146,8 +149,8 @@ class MarkovReplacement:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if not hasattr(self.kernel, "step") or isinstance(self.kernel, type):
-            raise BadType(f"MarkovReplacement(kernel={self.kernel!r}): give a kernel such as zhat.kernels.CrankNicolson().")
+        if not callable(getattr(self.kernel, "step", None)) or isinstance(self.kernel, type):
+            raise BadType(f"MarkovReplacement(kernel={shown(self.kernel)}): give a kernel such as zhat.kernels.CrankNicolson().")
         if self.kernel.moves_parameters:
             raise BadInput(
                 f"MarkovReplacement(kernel={type(self.kernel).__name__}(...)): its conditionals are those of a tempered posterior "

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from zhat.errors import BadInput, BadType
+from zhat.kinds import checked_kinds
 
 
 class Progress(NamedTuple):
@@ -32,6 +33,7 @@ class Stop(Protocol):
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class RemainingEvidence:
     """Stop when the live points, at their mean likelihood, hold less than this share of the evidence."""
 
@@ -47,6 +49,7 @@ class RemainingEvidence:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class FlatTop:
     """Stop when the live points hold less than `share` of the evidence, or when their likelihoods hardly differ.
 
@@ -68,6 +71,7 @@ class FlatTop:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class SmallContribution:
     """Stop when the last dead point added less than this share to the evidence so far (the rule of Friel & Wyse 2012)."""
 
@@ -83,6 +87,7 @@ class SmallContribution:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class Iterations:
     """Stop when at least this many points are dead."""
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
-from zhat.errors import BadInput
+from zhat.errors import BadInput, BadType
+from zhat.kinds import checked_kinds, shown
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.mixing import Moves
 from zhat.sampling.tempering.schedules import Schedule
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class LadderChains:
     """How many chains, in how many islands, and what is thrown away and kept at each rung.
 
@@ -28,6 +30,8 @@ class LadderChains:
         """Check the numbers."""
         if self.n_chains < 1 or self.n_kept < 2:
             raise BadInput(f"LadderChains(n_chains={self.n_chains}, n_kept={self.n_kept}): needs a chain, and two states a rung.")
+        if not isinstance(self.burn_in, Moves):
+            raise BadType(f"LadderChains(burn_in={shown(self.burn_in)}): give zhat.settings.Moves(correlation=..., at_most=...).")
         if self.n_islands < 1 or self.n_chains % self.n_islands:
             raise BadInput(
                 f"LadderChains(n_chains={self.n_chains}, n_islands={self.n_islands}): the islands are equal, so the number of "

@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from zhat.errors import BadInput
+from zhat.kinds import checked_kinds
 from zhat.numerics.rootfind import find_root
 from zhat.results.records import Array
 
@@ -38,6 +39,7 @@ class Schedule(Protocol):
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class AdaptiveESS:
     """The next beta is that at which the effective sample size of the weights is this share of the draws.
 
@@ -93,6 +95,7 @@ class AdaptiveESS:
 
 
 @dataclass(frozen=True)
+@checked_kinds
 class PowerLadder:
     """beta_i = (i / n_rungs)^power for i = 0 ... n_rungs (Friel & Pettitt 2008), as in Friel & Wyse (2012)."""
 
@@ -127,7 +130,7 @@ class FixedLadder:
 
         try:
             check_ladder(np.asarray(self.betas, np.float64))
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise BadInput(f"FixedLadder: {error}") from error
 
     def next_beta(self, log_likelihood: Array, beta: float) -> float:

@@ -24,6 +24,7 @@ import numpy as np
 from zhat.methods._base import Method
 from zhat.missed_mass.look import Origin
 from zhat.model.model import Model, black_box_values
+from zhat.run.memory import check_memory
 from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import log_densities, prior_positions
 from zhat.sampling.backend.loop import Loop
@@ -54,6 +55,7 @@ class Price:
     method: str
     n_evaluations: int
     seconds: float
+    memory: str = ""  # in words, where it is large
 
     @property
     def is_hopeless(self) -> bool:
@@ -62,7 +64,7 @@ class Price:
 
     def __str__(self) -> str:
         """In words, for the progress line."""
-        return f"{self.method}, about {_rounded(self.n_evaluations):,} likelihoods, about {duration(self.seconds)}"
+        return f"{self.method}, about {_rounded(self.n_evaluations):,} likelihoods, about {duration(self.seconds)}{self.memory}"
 
     def warning(self) -> str:
         """The sentence for a plan that takes hours: what could be done instead."""
@@ -75,7 +77,7 @@ class Price:
 def price_of(model: Model, method: Method, seconds_per_likelihood: float) -> Price:
     """The expected cost of one run of this method at its sizes."""
     n = _evaluations(method, model)
-    return Price(method.name, n, n * seconds_per_likelihood)
+    return Price(method.name, n, n * seconds_per_likelihood, check_memory(model, method))
 
 
 def _evaluations(method: Method, model: Model) -> int:
@@ -150,7 +152,7 @@ def announce(price: Price, loop: Loop) -> None:
     """Say a plan of some length before it is carried out; a hopeless one also where no progress is shown."""
     if price.is_hopeless:
         warnings.warn(price.warning(), stacklevel=2)
-    elif price.seconds >= WORTH_SAYING:
+    elif price.seconds >= WORTH_SAYING or price.memory:
         loop.say(str(price))
 
 

@@ -9,7 +9,9 @@ import pytest
 
 import zhat
 from zhat import zoo
+from zhat.errors import BadInput
 from zhat.methods._base import Method
+from zhat.run import price
 from zhat.run.price import (
     COARSE,
     HOPELESS,
@@ -17,8 +19,11 @@ from zhat.run.price import (
     Price,
     affordable_factor,
     announce,
+    check_memory,
     default_precision,
+    machine_memory,
     measured_seconds,
+    memory_of,
     price_of,
     price_of_plan,
 )
@@ -104,3 +109,21 @@ def test_the_plan_of_a_black_box_is_said_before_it_is_carried_out(capsys, monkey
     monkeypatch.setattr("zhat.run.auto.measured_seconds", lambda model: 5.0)
     with pytest.warns(UserWarning, match="importance, then nested, about .* h"):
         zhat.evidence(box, seed=1, progress=False, precision=0.1)
+
+
+HARD = zoo.example("E8").model
+
+
+def test_it_grows_with_draws_and_dimensions():
+    one = memory_of(HARD, zhat.Importance(n_draws=1000))
+    assert memory_of(HARD, zhat.Importance(n_draws=4000)) == pytest.approx(4 * one, rel=1e-3)
+    assert memory_of(HARD, zhat.SMC(n_particles=1000)) > one and memory_of(HARD, zhat.Exact()) == 0
+
+
+def test_large_plans_say_it_and_hopeless_ones_are_refused(monkeypatch):
+    assert machine_memory() is None or machine_memory() > 2**28
+    assert check_memory(HARD, zhat.Importance()) == ""
+    monkeypatch.setattr(price, "machine_memory", lambda: 2**40)
+    assert "GB of memory" in check_memory(HARD, zhat.Importance(n_draws=10**8))
+    with pytest.raises(BadInput, match=r"Importance\(n_draws=...\) on .* needs about .* GB of memory and this machine has"):
+        zhat.evidence(HARD, zhat.Importance(n_draws=10**11), seed=1, progress=False)

@@ -88,3 +88,11 @@ def test_what_a_check_found_at_the_modes_stands_against_the_combined_answer(foun
     members = [Member(FIRST, first), member(found, SMC, -3.0, 0.02), member(found, NESTED, -3.05, 0.1)]
     answer = combined(judge(members, 2.0))
     assert [reason.code for reason in answer.status.reasons] == ["missed-peak"] and answer.log_evidence_se is None
+
+
+def test_agreement_from_one_end_is_no_more_precise_than_what_the_second_algorithm_confirms(found):
+    slices = replace(NESTED, label="nested by slices")
+    one_end = combined(judge([member(found, NESTED, -3.0, 0.1), member(found, slices, -3.05, 0.2)], 2.0))
+    assert one_end.log_evidence_se == pytest.approx(0.2)
+    two_ends = combined(judge([member(found, NESTED, -3.0, 0.1), member(found, SMC, -3.05, 0.2)], 2.0))
+    assert two_ends.log_evidence_se < 0.1

@@ -80,6 +80,7 @@ class Core:
         self.largest_array = 0  # entries of the largest array in one evaluation, where it was traced
         # Traced once for all programs that contain it: running NumPyro's statements takes as long as compiling some of them.
         self._log_densities = jax.jit(self._traced_once, inline=True)
+        self._other: dict[str, Core | None] = {}
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
@@ -88,6 +89,13 @@ class Core:
         core = Core(self.log_likelihood, space, self.black_box, self.batched, self.pack, self.made_from, self.shown)
         core.largest_array = self.largest_array
         return core
+
+    def in_other_coordinates(self) -> Core | None:
+        """The same functions in other coordinates of the same parameters, where the space has any; made once."""
+        if "other" not in self._other:
+            space = self.space.other_coordinates
+            self._other["other"] = None if space is None else self.for_space(space)
+        return self._other["other"]
 
     def outward(self, params: Params) -> Params:
         """A batch of points of the space in the user's parameters."""

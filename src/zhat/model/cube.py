@@ -24,7 +24,6 @@ import jax
 import jax.numpy as jnp
 import numpyro.distributions as dist
 from numpyro import handlers
-from numpyro.distributions.transforms import biject_to
 
 from zhat.model.program import EXACT_QUANTILES, ProgramSpace, base_of, sites_of
 from zhat.model.space import Params, Space
@@ -75,7 +74,7 @@ class ProgramCube(CubeMap):
 
         def site(name: str, fn: Any) -> tuple[Any, Any, Any]:
             z = free[name]
-            transform = biject_to(fn.support)
+            transform = self.space.transform(name, fn)
             value = transform(z)
             if name in self.exact:
                 return value, base_of(fn).cdf(value), 0.0
@@ -90,7 +89,7 @@ class ProgramCube(CubeMap):
         cube, middle, width = self.space.split(c), self.space.split(location), self.space.split(scale)
 
         def site(name: str, fn: Any) -> tuple[Any, Any, Any]:
-            transform = biject_to(fn.support)
+            transform = self.space.transform(name, fn)
             if name in self.exact:
                 value = base_of(fn).icdf(cube[name])
                 return value, transform.inv(value), 0.0

@@ -447,6 +447,18 @@ class Model:
         """The same model with labels and units of its parameters, which exports then use; what is compiled is reused."""
         return replace(self, labels=labels, units=units)
 
+    def in_other_coordinates(self) -> Model | None:
+        """The same model where locations and scales of priors that depend on other parameters are taken out of the coordinates, or back.
+
+        Parameters and evidence are the same. None for a model without such priors.
+        """
+        core = self.core.in_other_coordinates()
+        if core is None:
+            return None
+        other = copy.copy(self)
+        object.__setattr__(other, "core", core)
+        return other
+
     def named(self, name: str) -> Model:
         """The same model under another name, which its results, messages and progress then show."""
         if name == self.name:

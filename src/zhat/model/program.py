@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import RLock
 from typing import Any
 
@@ -22,6 +22,7 @@ from numpyro.distributions.transforms import biject_to
 from zhat.errors import BadInput, BadType
 from zhat.model.scipy_priors import translated
 from zhat.model.space import Params, Site, Space
+from zhat.model.standard import depend_on_first, standard_transform, taken_out
 from zhat.seeding import key_shape
 from zhat.surroundings import check_surroundings
 
@@ -45,10 +46,29 @@ EXACT_QUANTILES = {
 
 @dataclass(frozen=True)
 class ProgramSpace(Space):
-    """The sites of a program, in its order; the data and hyperparameters are arguments of the program. See `Space` for the methods."""
+    """The sites of a program, in its order; the data and hyperparameters are arguments of the program. See `Space` for the methods.
+
+    With `standard` the location and scale of sites whose prior depends on other sites are taken out (`model.standard`).
+    """
 
     sites: tuple[Site, ...]
     program: Program
+    standard: bool = False
+
+    def transform(self, name: str, fn: Any) -> Any:
+        """The map from the coordinates of a site to its parameter; `fn` is its distribution given the sites before it."""
+        if self.standard and name in self._dependent:
+            return standard_transform(base_of(fn))
+        return biject_to(fn.support)
+
+    @property
+    def _dependent(self) -> set[str]:
+        return {site.name for site in self.sites if site.depends}
+
+    @property
+    def other_coordinates(self) -> ProgramSpace | None:
+        """See `Space`."""
+        return replace(self, standard=not self.standard) if self._dependent else None
 
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
         """See `Space`."""
@@ -74,7 +94,7 @@ class ProgramSpace(Space):
     def coordinates(self, params: Params, data: Any, hyper: Any) -> list[jax.Array]:
         """See `Space`."""
         trace = sites_of(handlers.seed(handlers.substitute(self.program, data=params), 0), data, hyper)
-        return [jnp.ravel(biject_to(trace[name]["fn"].support).inv(params[name])) for name in self.names]
+        return [jnp.ravel(self.transform(name, trace[name]["fn"]).inv(params[name])) for name in self.names]
 
     def _at(self, u: jax.Array, data: Any, hyper: Any) -> tuple[dict[str, Any], list[jax.Array]]:
         """The sites of the program at `u`, and the log-Jacobian of each.
@@ -87,12 +107,12 @@ class ProgramSpace(Space):
         def substitute(msg: dict[str, Any]) -> Any:
             if msg["type"] != "sample" or msg["name"] not in free:
                 return None
-            return biject_to(msg["fn"].support)(free[msg["name"]])
+            return self.transform(msg["name"], msg["fn"])(free[msg["name"]])
 
         trace = sites_of(handlers.seed(handlers.substitute(self.program, substitute_fn=substitute), 0), data, hyper)
         log_jacobians = []
         for name in self.names:
-            transform = biject_to(trace[name]["fn"].support)
+            transform = self.transform(name, trace[name]["fn"])
             log_jacobians.append(jnp.sum(transform.log_abs_det_jacobian(free[name], trace[name]["value"])))
         return trace, log_jacobians
 
@@ -103,7 +123,7 @@ class ProgramSpace(Space):
 
     def for_data(self, data: Any, hyper: Any) -> Space:
         """See `Space`."""
-        return space_of(self.program, data, hyper)
+        return replace(space_of(self.program, data, hyper), standard=self.standard)
 
 
 def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
@@ -114,6 +134,7 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
     """
     sites: list[Site] = []
     last: list[str] = []  # names as they come: the last is at fault where NumPyro refuses to draw
+    owners: list[int] = []
 
     def hides(site: Any) -> bool:
         last.append(str(site["name"]))
@@ -123,16 +144,21 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
         with handlers.block(hide_fn=hides):
             return program(data, hyper)
 
-    def shapes_only(key: jax.Array, data: Any, hyper: Any) -> int:
+    def shapes_only(key: jax.Array, data: Any, hyper: Any) -> list[Any]:
+        """What the standard coordinates of each site would take out; it depends on the key where it depends on other sites."""
         trace = sites_of(handlers.seed(named, key), data, hyper)
+        arguments: list[Any] = []
         for name, site in trace.items():
             if _is_latent(name, site):
+                own = taken_out(base_of(site["fn"]))
+                owners.extend([len(sites)] * len(own))
+                arguments += own
                 sites.append(_site(name, site))
-        return 0
+        return arguments
 
     with jax.enable_x64(True):
         try:
-            jax.eval_shape(shapes_only, key_shape(), data, hyper)
+            depend = depend_on_first(shapes_only, key_shape(), data, hyper)
         except NotImplementedError as error:  # raised by NumPyro for a distribution without a sampler
             raise _improper(repr(last[-1]) if last else "of a site that cannot be drawn") from error
         except AssertionError as error:  # raised by NumPyro for two sites of one name
@@ -146,7 +172,8 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
             ) from error
     if not sites:
         raise BadInput("The prior has no parameters: a model needs at least one; give prior={'name': distribution}.")
-    return ProgramSpace(tuple(sites), program)
+    dependent = {owner for owner, depends in zip(owners, depend, strict=True) if depends}
+    return ProgramSpace(tuple(replace(site, depends=i in dependent) for i, site in enumerate(sites)), program)
 
 
 def program_of(prior: Any, takes_hyper: bool) -> Program:

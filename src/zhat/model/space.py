@@ -24,9 +24,10 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Site:
-    """One named parameter: its own shape, its shape in the unconstrained vector, and whether its prior has a quantile function that is exact.
+    """One named parameter: its own shape, its shape in the unconstrained vector, and what is known of its prior.
 
-    Draws of such a prior are quantiles of uniform numbers.
+    With `exact_quantiles` draws of its prior are quantiles of uniform numbers. `depends` is whether the location or scale of its prior
+    depends on other parameters.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Site:
     free_shape: tuple[int, ...]
     support: str
     exact_quantiles: bool = False
+    depends: bool = False
 
     @property
     def size(self) -> int:
@@ -86,6 +88,11 @@ class Space(Protocol):
     def for_data(self, data: Any, hyper: Any) -> Space:
         """The space for data or hyperparameters of other shapes, which may have other sites."""
         raise BadInput("the shapes of the data of this model are fixed: build a new model for data of other shapes.")
+
+    @property
+    def other_coordinates(self) -> Space | None:
+        """The same parameters and prior in other coordinates (`model.standard`), where there are any."""
+        return None
 
     # -- what follows ----------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ family that refuses its own answer does not stop the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from zhat.methods._base import Method
 from zhat.methods.exact import Exact
@@ -18,7 +18,7 @@ from zhat.missed_mass.finding import Answer, Finding
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
-from zhat.run.families import INTEGRATED, End, Family, first, following
+from zhat.run.families import IN_OWN_COORDINATES, INTEGRATED, End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge, with_views
 from zhat.run.precision import first_factor, to_precision
 from zhat.run.price import announce, default_precision, measured_seconds, price_of_plan
@@ -28,8 +28,19 @@ from zhat.sampling.backend.loop import Budget, Loop
 # After these nothing else starts: the user or the budget ended the run.
 ENDED = {"interrupted", "budget", "unchecked"}
 
-# Runs a method from a number of its own within a budget, and so many times.
-Run = Callable[..., Plan[Evidence]]
+
+class Runner(Protocol):
+    """Runs a method on a model, from a number of its own within a budget, and so many times (`run.estimate.Runner`)."""
+
+    def on(self, model: Model) -> Runner:
+        """The same for the model in other coordinates."""
+        ...
+
+    def __call__(self, method: Method, number: int = 0, budget: Budget | None = None, n: int = 1) -> Plan[Evidence]:
+        """The plan of a run."""
+        ...
+
+
 # Two answers that differ by less than this share of the standard error asked for agree: the rest would not matter.
 HARMLESS = 0.5
 # A second view by thresholds confirms an answer to a few tenths of a nat; a smaller standard error of it would cost far more.
@@ -37,7 +48,7 @@ CONFIRMS = 0.1
 
 
 def by_default(
-    model: Model, run: Run, budget: Budget | None, precision: float | None = None, progress: bool | None = None
+    model: Model, run: Runner, budget: Budget | None, precision: float | None = None, progress: bool | None = None
 ) -> Plan[Evidence]:
     """The evidence on which two views agree, with a standard error of at most `precision`.
 
@@ -49,7 +60,7 @@ def by_default(
             return replace(exact, why_this_method=f"the evidence has a closed form: {exact.diagnostics['closed_form']}")
     if model.is_black_box:
         precision = _announced(model, precision, progress)
-    members = [(yield from _member(first(model), run, budget, precision))]
+    members = [(yield from _member(model, first(model), run, budget, precision))]
     alone = members[0].evidence
     if has_two_views(alone):
         return with_views(alone, members, _two_views(alone))
@@ -58,8 +69,11 @@ def by_default(
         if is_ended(members[-1].evidence):
             return members[-1].evidence if len(members) == 1 else answer_of(judge(members, AGREE))
         left = None if budget is None else budget.left_after(spent)
-        members.append((yield from _member(family, run, left, precision)))
-        spent = spent + members[-1].evidence.cost
+        members.append((yield from _member(model, family, run, left, precision)))
+        latest = members[-1].evidence
+        spent = spent + latest.cost
+        if family is IN_OWN_COORDINATES and has_two_views(latest) and not members[0].is_accepted:
+            return with_views(latest, members, _two_views(latest))
         answer = answer_of(judge(members, AGREE, close))
         if answer.status.is_ok:
             return answer
@@ -88,7 +102,10 @@ def _target(family: Family, precision: float) -> float:
     return max(precision, CONFIRMS) if family.end is End.THRESHOLDS else precision
 
 
-def _member(family: Family, run: Run, budget: Budget | None, precision: float | None) -> Plan[Member]:
+def _member(model: Model, family: Family, run: Runner, budget: Budget | None, precision: float | None) -> Plan[Member]:
+    standard = family.model_of(model)
+    if standard is not model:
+        run = run.on(standard)
     if precision is None or not family.method.sizes:
         return Member(family, (yield from run(family.method, family.number, budget)))
     target = _target(family, precision)

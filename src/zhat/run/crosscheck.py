@@ -47,7 +47,7 @@ from zhat.run.crosschecked import Crosscheck, Verdict
 from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import Plan, carry_out
 from zhat.run.estimate import Runner, given
-from zhat.run.families import FROM_DRAWS, Family, thorough
+from zhat.run.families import FROM_DRAWS, IN_OWN_COORDINATES, Family, thorough
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Judgement, Member, answer_of, judge
 from zhat.run.model_check import check_model
 from zhat.run.sandwich import sandwich
@@ -112,7 +112,7 @@ def _plan(runner: Runner, budget: Budget | None, own: Given | None) -> Plan[Judg
         share = None if budget is None else share_of(budget, spent)
         if budget is not None and share is None:
             break
-        run = replace(runner, given=own) if family is FROM_DRAWS else runner
+        run = replace(runner, given=own) if family is FROM_DRAWS else runner.on(family.model_of(runner.model))
         evidence = yield from run(family.method, family.number, share)
         members.append(Member(family, evidence))
         spent = spent + evidence.cost
@@ -126,6 +126,8 @@ def _families(model: Model, own: Given | None, members: Sequence[Member]) -> Ite
     """Those of a crosscheck, without repeats that cannot help; `members` are the runs so far."""
     for family in chain([] if own is None else [FROM_DRAWS], thorough(model)):
         before = [member for member in members if member.family.label == family.label]
+        if family is IN_OWN_COORDINATES and any(member.is_accepted for member in before):
+            continue
         if not family.repeats or any(_more_helps(member) for member in before):
             yield family
 

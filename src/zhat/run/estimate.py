@@ -163,6 +163,10 @@ class Runner:
     spread: bool
     given: Given | None = None
 
+    def on(self, model: Model) -> Runner:
+        """The same for the model in other coordinates."""
+        return replace(self, model=model)
+
     def __call__(self, method: Method, number: int = 0, budget: Budget | None = None, n: int = 1) -> Plan[Evidence]:
         """The plan of a run from a number of its own, or of n of them, combined, within a budget."""
         model, repeats = self.model, self.repeats * n

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zhat.methods._base import Method
 from zhat.methods.bridge import Bridge
@@ -46,6 +46,8 @@ class Family:
         Of the run, so that a second run of a method has random numbers of its own.
     repeats : bool
         Whether it is an algorithm that has run before, with more effort.
+    other_coordinates : bool
+        Whether it runs in the other coordinates of the model, where it has any (`model.standard`).
     """
 
     label: str
@@ -53,6 +55,11 @@ class Family:
     method: Method
     number: int = 0
     repeats: bool = False
+    other_coordinates: bool = False
+
+    def model_of(self, model: Model) -> Model:
+        """The model in the coordinates in which this family runs."""
+        return (model.in_other_coordinates() or model) if self.other_coordinates else model
 
 
 # Live points of a second view: a standard error of a tenth or two of a nat, for half of the cost of the method's default.
@@ -61,6 +68,7 @@ LIVE_POINTS = 1000
 NESTED_UP_TO = 30
 
 FIRST = Family("importance", End.MODES, Importance())
+IN_OWN_COORDINATES = replace(FIRST, number=1)
 BRIDGE = Family("bridge", End.CHAINS, Bridge())
 # Chains that the caller brings, and a density fitted to them; Bridge with chains of its own is another view.
 FROM_DRAWS = Family("bridge on your draws", End.CHAINS, Bridge(), 1)
@@ -77,7 +85,12 @@ def first(model: Model) -> Family:
     if can_integrate(model):
         return INTEGRATED
     in_regions = model.is_black_box and model.n_dimensions <= REGIONS_UP_TO
-    return FIRST_OF_BLACK_BOX if in_regions else FIRST
+    return _standard(FIRST_OF_BLACK_BOX if in_regions else FIRST)
+
+
+def _standard(family: Family) -> Family:
+    """The family in standard coordinates: there hierarchical priors have modes, and no scale that depends on other parameters."""
+    return replace(family, other_coordinates=True)
 
 
 def following(model: Model, first_accepted: bool) -> Iterator[Family]:
@@ -87,8 +100,12 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     Otherwise SMC comes first, which is the more precise one.
     """
     if can_integrate(model):
-        yield FIRST
-    smc = Family("smc", End.TEMPERING, SMC())
+        yield _standard(FIRST)
+    if (
+        not first_accepted and model.in_other_coordinates() is not None
+    ):  # where the data say more about a parameter than its prior
+        yield IN_OWN_COORDINATES
+    smc = _standard(Family("smc", End.TEMPERING, SMC()))
     more = SMC(n_particles=2 * SMC().n_particles)
     if model.n_dimensions > NESTED_UP_TO:
         yield from (smc, BRIDGE)
@@ -104,7 +121,7 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
         yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS), 2)
         yield from (smc, slices, last)
         return
-    nested = Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS))
+    nested = _standard(Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS)))
     yield from (nested, smc) if first_accepted else (smc, nested)
     yield from (slices, Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2), last)
 
@@ -113,11 +130,13 @@ def thorough(model: Model) -> Iterator[Family]:
     """The families of a crosscheck: one from each end, then a second algorithm of each, then repeats with more effort."""
     if can_integrate(model):
         yield INTEGRATED
-    yield FIRST
-    yield Family("smc", End.TEMPERING, SMC())
+    yield _standard(FIRST)
+    if model.in_other_coordinates() is not None:
+        yield IN_OWN_COORDINATES
+    yield _standard(Family("smc", End.TEMPERING, SMC()))
     has_nested = model.n_dimensions <= NESTED_UP_TO
     if has_nested:
-        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=None if model.is_black_box else LIVE_POINTS))
+        yield _standard(Family("nested", End.THRESHOLDS, NestedSampling(n_live=None if model.is_black_box else LIVE_POINTS)))
     yield BRIDGE
     if not model.is_black_box:
         yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)

@@ -74,6 +74,22 @@ class Judgement:
         return () if self.group is None else tuple(self.accepted[i] for i in self.group.members)
 
     @property
+    def shared_se(self) -> float:
+        """The standard error below which agreement from one end says nothing: that of the least precise of its two best algorithms.
+
+        Runs that start from one end share what that end does badly, so their mean is no more precise than what the second
+        confirms. (Two components of very different shape around one centre, six dimensions: two replacements of nested sampling are
+        both 0.2 too low.) Zero where two ends agree.
+        """
+        if len({member.family.end for member in self.agreeing}) > 1:
+            return 0.0
+        best: dict[str, float] = {}
+        for member in self.agreeing:
+            label, se = member.family.label, float(member.evidence.log_evidence_se or 0.0)
+            best[label] = min(se, best.get(label, math.inf))
+        return sorted(best.values())[:2][-1]
+
+    @property
     def is_agreed(self) -> bool:
         """Whether two algorithms agree, and nothing unbiased lies far above them."""
         return len({member.family.label for member in self.agreeing}) > 1 and not self._contradicted
@@ -110,17 +126,16 @@ def combined(judgement: Judgement) -> Evidence:
     )
     if others:
         story += f"; {_listed(others)}"
+    se = max(group.se, judgement.shared_se)
     answer = replace(
         leading,
         log_evidence=group.value,
-        log_evidence_se=group.se,
+        log_evidence_se=se,
         degrees_of_freedom=group.degrees_of_freedom,
         no_se_because=None,
     )
     answer = with_views(answer, judgement.members, story)
-    second = [
-        Finding.read(member.evidence.diagnostics, Answer(group.value, group.se)).second_estimates for member in judgement.members
-    ]
+    second = [Finding.read(member.evidence.diagnostics, Answer(group.value, se)).second_estimates for member in judgement.members]
     for finding in second:
         answer = answer.doubted(missed_mass_status(finding))
     return answer

@@ -29,6 +29,7 @@ from zhat.run.price import announce, price_of
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped, log
 from zhat.sampling.chains.given import Given
+from zhat.sampling.own_coordinates import in_users_coordinates
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.given_draws import joint_density_note
@@ -90,6 +91,7 @@ def some_runs(
                 estimate = _one_run(model, method, bench, key, given, is_first=i == 0)
             except Stopped as stop:
                 estimate = _so_far(bench, stop)
+            estimate = replace(estimate, record=in_users_coordinates(model, estimate.record))
             log.info("%s: run %d ended, log Z = %.6g, %s", loop.label, i, estimate.log_evidence, estimate.status)
             # A record is large, and of several good runs only the first one's is kept.
             estimates.append(estimate if i == numbers[0] or not estimate.status.is_ok else replace(estimate, record=None))

@@ -287,7 +287,8 @@ def journaled(journal: Journal) -> Iterator[None]:
 
 
 def model_id(model: Model) -> str:
-    """Name, data and hyperparameters of a model; its functions are those of the checkpoint."""
+    """Name, data, hyperparameters and coordinates of a model; its functions are those of the checkpoint."""
     if model not in _ids:
-        _ids[model] = f"{model.name}:{fingerprint((model.data, model.hyper))}"
+        coordinates = ":standard" if getattr(model.space, "standard", False) else ""
+        _ids[model] = f"{model.name}:{fingerprint((model.data, model.hyper))}{coordinates}"
     return _ids[model]

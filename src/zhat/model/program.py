@@ -20,9 +20,9 @@ from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 
 from zhat.errors import BadInput, BadType
+from zhat.model.coordinates.standard import depend_on_first, standard_transform, taken_out
 from zhat.model.scipy_priors import translated
 from zhat.model.space import Params, Site, Space
-from zhat.model.standard import depend_on_first, standard_transform, taken_out
 from zhat.seeding import key_shape
 from zhat.surroundings import check_surroundings
 
@@ -48,7 +48,7 @@ EXACT_QUANTILES = {
 class ProgramSpace(Space):
     """The sites of a program, in its order; the data and hyperparameters are arguments of the program. See `Space` for the methods.
 
-    With `standard` the location and scale of sites whose prior depends on other sites are taken out (`model.standard`).
+    With `standard` the location and scale of sites whose prior depends on other sites are taken out (`model.coordinates.standard`).
     """
 
     sites: tuple[Site, ...]

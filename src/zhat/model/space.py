@@ -91,7 +91,7 @@ class Space(Protocol):
 
     @property
     def other_coordinates(self) -> Space | None:
-        """The same parameters and prior in other coordinates (`model.standard`), where there are any."""
+        """The same parameters and prior in other coordinates (`model.coordinates.standard`), where there are any."""
         return None
 
     # -- what follows ----------------------------------------------------------------------------------------

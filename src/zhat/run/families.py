@@ -47,7 +47,7 @@ class Family:
     repeats : bool
         Whether it is an algorithm that has run before, with more effort.
     other_coordinates : bool
-        Whether it runs in the other coordinates of the model, where it has any (`model.standard`).
+        Whether it runs in the other coordinates of the model, where it has any (`model.coordinates.standard`).
     """
 
     label: str

@@ -28,8 +28,8 @@ from zhat.run.model_check import preflight
 from zhat.run.price import announce, price_of
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped, log
+from zhat.sampling.backend.own_coordinates import in_users_coordinates
 from zhat.sampling.chains.given import Given
-from zhat.sampling.own_coordinates import in_users_coordinates
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.given_draws import joint_density_note

@@ -61,7 +61,7 @@ def test_later_ones_go_on_where_earlier_ones_end():
 
 def test_wrong_quantiles_are_noticed(monkeypatch):
     model = model_with(lambda: {"a": dist.Gamma(2.0, 1.0)})
-    monkeypatch.setattr("zhat.model.cube._near_gamma_quantile", lambda c, fn: 3.0 * c)
+    monkeypatch.setattr("zhat.model.coordinates.cube._near_gamma_quantile", lambda c, fn: 3.0 * c)
     assert np.array_equal(spread(model, 2048), prior_positions_of(model, 2048, Key(1).child(0)))
 
 

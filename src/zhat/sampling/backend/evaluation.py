@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport, UnsupportedModel
-from zhat.model.cube import draw_at
+from zhat.model.coordinates.cube import draw_at
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
@@ -143,7 +143,7 @@ def prior_positions(model: Model, n: int, key: Key) -> Array:
 
 
 def positions_at(model: Model, coordinates: Array, key: Key) -> Array:
-    """Draws from the prior at these points of the unit cube, as unconstrained vectors (`model.cube.draw_at`)."""
+    """Draws from the prior at these points of the unit cube, as unconstrained vectors (`model.coordinates.cube.draw_at`)."""
     parts, quick = [], is_short(coordinates.size, SAVED_BY_MAP)
     for start in range(0, len(coordinates), PRIOR_AT_ONCE):
         part = coordinates[start : start + PRIOR_AT_ONCE]

@@ -1,7 +1,7 @@
 """Starts of a survey: points that fill the prior evenly.
 
 Multiples of a vector of irrational numbers, modulo one (Kronecker's sequence, by the generalised golden ratio: Roberts 2018) fill the unit
-cube more evenly than random points, and the prior's quantile functions carry them to the parameters (`model.cube.draw_at`). The sequence is
+cube more evenly than random points, and the prior's quantile functions carry them to the parameters (`model.coordinates.cube.draw_at`). The sequence is
 shifted at random, so every point is a draw from the prior: n starts meet a basin that holds the share s of the
 prior n s times on average, as random ones do; but the number varies less. It is also cheaper: quantiles cost less than random numbers of
 NumPyro. Parameters without quantile functions are drawn at random.

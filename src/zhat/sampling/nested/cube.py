@@ -1,4 +1,4 @@
-"""Batches of points between the unconstrained space and the unit cube of the prior (`model.cube`), by compiled functions."""
+"""Batches of points between the unconstrained space and the unit cube of the prior (`model.coordinates.cube`), by compiled functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import jax
 import numpy as np
 
-from zhat.model.cube import CubeMap, cube_map
+from zhat.model.coordinates.cube import CubeMap, cube_map
 from zhat.model.model import Model
 from zhat.results.records import Array
 from zhat.sampling.backend.compiled import JaxBackend, compiled

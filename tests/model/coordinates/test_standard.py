@@ -10,7 +10,7 @@ import numpyro.distributions as dist
 import pytest
 
 import zhat
-from zhat.model.standard import FAMILIES, depend_on_first
+from zhat.model.coordinates.standard import FAMILIES, depend_on_first
 
 
 def hierarchy(y=None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpyro.distributions as dist
 
-from zhat.model.cube import cube_map
+from zhat.model.coordinates.cube import cube_map
 from zhat.model.program import program_of, space_of
 
 

@@ -1,0 +1,1 @@
+"""Other coordinates of a prior: the unit cube, and standard coordinates of hierarchical priors."""

@@ -3,7 +3,7 @@
     zhat.SMC(moves=zhat.settings.Moves(correlation=0.3, at_once=2, at_most=16))
     zhat.NestedSampling(stop=zhat.settings.RemainingEvidence(1e-3), mass=zhat.settings.SimulatedMass(1000))
 
-* Tempering: `Moves`; on ladders of chains: `LadderChains`.
+* Tempering: `Moves`; where a path starts, `PathFromPrior` or `PathFromMode`; on ladders of chains: `LadderChains`.
 * Nested sampling: replacement by `MarkovReplacement(kernel=..., moves=...)`, `RegionReplacement` or `FromPrior`; stopping rules
   `RemainingEvidence`, `FlatTop`, `SmallContribution`, `Iterations`; prior masses `ExpectedMass`, `SimulatedMass`.
 * Power posteriors: quadrature rules `SecondOrder`, `Trapezoid`. Stepping stones: directions `Bridged`, `Forward`, `Reverse`.
@@ -25,6 +25,7 @@ from zhat.sampling.chains.bridging import BridgingFamily, FittedMixture, FittedN
 from zhat.sampling.chains.flow import Flow
 from zhat.sampling.chains.regions import Ellipsoid, RegionFamily, Tight, TruncatedNormal
 from zhat.sampling.chains.transitions import Independent, TransitionFamily, Walk
+from zhat.sampling.importance.reference import PathFromMode, PathFromPrior
 from zhat.sampling.mixing import Moves
 from zhat.sampling.nested.region import RegionReplacement
 from zhat.sampling.nested.replacement import FromPrior, MarkovReplacement, Replacement
@@ -57,6 +58,8 @@ __all__ = [
     "Mass",
     "MeanField",
     "Moves",
+    "PathFromMode",
+    "PathFromPrior",
     "RegionFamily",
     "RegionReplacement",
     "RemainingEvidence",

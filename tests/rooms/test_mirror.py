@@ -32,6 +32,9 @@ WITHOUT = {
     "a method whose whole is tested by tests/contract/test_contract.py, and whose parts are tested in their rooms": """
         methods/_base methods/importance methods/laplace verdicts/learned_modes
     """,
+    "tempering from a normal near the posterior: tests/sampling/importance/test_reference.py": """
+        methods/_from_mode sampling/importance/quasi_newton
+    """,
     "the two methods on a ladder share their tests: tests/methods/test_on_ladder.py": """
         methods/power_posterior methods/stepping_stone
     """,

@@ -23,6 +23,10 @@ rounding adds). The larger of the two is reported; on well-mixing models they ag
 than twice the other, some particles are in regions that others do not reach, and the result is suspect. With `waste_free=True`
 every state of the moves counts (Dau & Chopin 2022).
 
+*In hundreds of dimensions* (above `FROM_MODE_ABOVE`, or with `start=zhat.settings.PathFromMode()`) the path starts from a normal near the
+posterior instead of the prior, in coordinates in which that normal is white, with fewer particles (`sampling.importance.reference`). The
+check for missed mass is then a small population tempered from the prior. A posterior with several modes is refused.
+
 *When it lies.* A peak so narrow that no particle ever comes near it is missed, whatever the standard error (a first-order
 transition). So there is a mode check as well (`missed_mass.mode_check`): searches for modes start from the particles and from the
 outlying points of the run, and importance sampling at the modes gives a second estimate. Since that exceeds log Z by b with
@@ -36,6 +40,7 @@ from typing import ClassVar
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, Size, check_count
+from zhat.methods._from_mode import n_particles_of, one_mode, seen_from_prior, too_far
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
@@ -43,10 +48,12 @@ from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Diagnostic, Estimate
 from zhat.results.records import Draws, PathRun
-from zhat.sampling.backend.evaluation import with_parameters
+from zhat.sampling.backend.evaluation import prior_draws, with_parameters
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.reference import PathFromMode, PathFromPrior, fitted_normal, reference_at
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.kernels.defaults import check_kernels, kernels_for
+from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.mixing import Moves
 from zhat.sampling.tempering.path_sums import genealogical_se, path_sums
 from zhat.sampling.tempering.population import Population, run_along_path
@@ -56,6 +63,9 @@ from zhat.seeding import Key
 from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.population import population_status
 from zhat.verdicts.tempered import unfinished
+
+# Dimensions above which a path from the prior takes minutes (36 CPU s for a logistic regression in 100).
+FROM_MODE_ABOVE = 200
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,7 @@ class SMC(Method):
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.9))
     moves: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=2, at_most=40))
     kernels: tuple[Kernel, ...] | None = None
+    start: PathFromPrior | PathFromMode | None = None
     waste_free: bool = False
     mode_check: bool = True
 
@@ -92,9 +103,15 @@ class SMC(Method):
         if not isinstance(self.moves, Moves):
             raise BadType(f"SMC(moves={self.moves!r}): give zhat.settings.Moves(correlation=0.3, at_once=2, at_most=40).")
         check_kernels("SMC", self.kernels)
+        if not isinstance(self.start, PathFromPrior | PathFromMode | None):
+            raise BadType(
+                f"SMC(start={self.start!r}): give zhat.settings.PathFromPrior(), zhat.settings.PathFromMode(), or None."
+            )
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
+        if self.starts_at_mode(model):
+            return self._from_mode(model, bench, key)
         # Fitted moves even where there are conditionals: they mix across correlated blocks, and one calibration holds for all models.
         kernels = kernels_for(model, self.kernels, gibbs=False)
         outliers = Outliers(model, self.look.effort)
@@ -105,7 +122,51 @@ class SMC(Method):
             return unfinished(run, bench.loop.stopped)
         return self._estimate(model, run, outliers.draws, key, bench.loop)
 
+    def starts_at_mode(self, model: Model) -> bool:
+        """Whether the path starts from a normal near the posterior."""
+        if self.start is None:
+            return model.n_dimensions > FROM_MODE_ABOVE and not model.is_black_box
+        return isinstance(self.start, PathFromMode)
+
+    def _from_mode(self, model: Model, bench: Workbench, key: Key) -> Estimate:
+        if model.is_black_box:
+            raise BadInput(
+                f"SMC(start=zhat.settings.PathFromMode()): {model.name!r} is a black box and has no gradients; leave start= out."
+            )
+        loop, effort = bench.loop, self.look.effort
+        survey = bench.survey(effort.survey(model))
+        mode = one_mode(survey, effort.negligible)
+        if isinstance(mode, Estimate):
+            return mode
+        reference = reference_at(model, *fitted_normal(model, mode, key.child("normal"), loop))
+        pilot = prior_draws(reference.model, 256, key.child("pilot"), loop)
+        refused = too_far(pilot.log_likelihood)
+        if refused is not None:
+            return refused
+        n = n_particles_of(self.n_particles, model.n_dimensions, self.n_islands)
+        population = Population(n, self.kernels or (HMC(),), self.schedule, self.moves, self.n_islands, self.waste_free)
+        run = run_along_path(reference.model, population, key.child("path"), loop)
+        if not run.complete:
+            assert loop.stopped is not None
+            return unfinished(run, loop.stopped)
+        assert run.final is not None
+        final = with_parameters(model, reference.draws(model, run.final, loop))
+        estimate, answer = self._summed(run, final)
+        estimate = replace(estimate, diagnostics={**estimate.diagnostics, **survey.diagnostics, "start": "mode"})
+        if not self.mode_check:
+            return estimate
+        return after_look(estimate, seen_from_prior(model, answer, survey, effort, key.child("prior"), loop))
+
     def _estimate(self, model: Model, run: PathRun, outliers: Draws | None, key: Key, loop: Loop) -> Estimate:
+        assert run.final is not None
+        estimate, answer = self._summed(run, with_parameters(model, run.final))
+        if not self.mode_check or answer.se == 0.0:
+            return estimate
+        witnesses = Sampled(run.final, outliers)
+        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key.child("mode"), loop))
+
+    def _summed(self, run: PathRun, final: Draws) -> tuple[Estimate, Answer]:
+        """The estimate from a complete run, and the answer to compare with: the rung-by-rung standard error alone."""
         sums = path_sums(run)
         genealogical, n_ancestors = genealogical_se(run, sums.islands)
         diagnostics: dict[str, Diagnostic] = {
@@ -120,15 +181,11 @@ class SMC(Method):
             "largest_rung_pareto_k": sums.worst_pareto_k,
             "island_log_evidences": [float(v) for v in sums.islands],
         }
-        assert run.final is not None
         estimate = Estimate(
             log_evidence=sums.log_evidence,
             log_evidence_se=max(sums.se, genealogical),
             status=population_status(run, sums, genealogical, n_ancestors),
             diagnostics=diagnostics,
-            record=replace(run, final=with_parameters(model, run.final)),
+            record=replace(run, final=final),
         )
-        if not self.mode_check or sums.se == 0.0:
-            return estimate
-        answer, witnesses = Answer(sums.log_evidence, sums.se), Sampled(run.final, outliers)
-        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, self.look.effort, key.child("mode"), loop))
+        return estimate, Answer(sums.log_evidence, sums.se)

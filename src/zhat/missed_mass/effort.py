@@ -82,6 +82,8 @@ class Effort:
     searches: int = 256
     cheap_dimensions: int = 20
     fewest_searches: int = 16
+    # Above so many dimensions searches and particles become fewer in proportion: a Newton step takes d^3, a move d^2.
+    hundreds: int = 200
     searches_of_black_box: int = 4
     # A mixture of more modes than this takes longer than methods that need no modes.
     known_modes: int = 64
@@ -158,6 +160,8 @@ class Effort:
             affordable = min(1.0, self.cheap_dimensions / max(model.n_dimensions, 1))
             first = max(self.fewest_searches, int(self.first_searches * affordable))
             searches = max(self.fewest_searches, int(self.searches * affordable))
+            if model.n_dimensions > self.hundreds:
+                first = searches = max(self.least_searches, int(self.fewest_searches * self.hundreds / model.n_dimensions))
         return Starts(
             n, n * self.most_starts // self.starts, first, searches, self.known_modes, Search(max_iterations=self.steps)
         )
@@ -166,8 +170,10 @@ class Effort:
         """Particles of a population from the prior that searches for further modes, a multiple of four."""
         if model.is_black_box:
             return self.particles_if_expensive
-        affordable = self.particles * min(1.0, self.cheap_rows / max(model.data_size, 1))
-        return 4 * int(0.25 * max(self.particles_if_expensive, affordable))
+        affordable = max(self.particles_if_expensive, self.particles * min(1.0, self.cheap_rows / max(model.data_size, 1)))
+        if model.n_dimensions > self.hundreds:
+            affordable = max(self.least_particles, affordable * (self.hundreds / model.n_dimensions) ** 2)
+        return 4 * int(0.25 * affordable)
 
     def n_further_populations(self, model: Model) -> int:
         """Populations beside the first one."""

@@ -69,9 +69,12 @@ def watch_further(model: Model, effort: Effort, outliers: Outliers, half_way: fl
 
 
 def _population(model: Model, effort: Effort) -> Population:
+    kernels = kernels_for(model, gibbs=False)
+    if model.n_dimensions > effort.hundreds:
+        kernels = kernels[-1:]  # moves by gradients: others hardly move there, and the first rungs would lose mass
     return Population(
         effort.population_size(model),
-        kernels_for(model, gibbs=False),
+        kernels,
         AdaptiveESS(effort.ess_kept),
         effort.moves,
         effort.islands,

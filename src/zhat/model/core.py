@@ -81,13 +81,14 @@ class Core:
         # Traced once for all programs that contain it: running NumPyro's statements takes as long as compiling some of them.
         self._log_densities = jax.jit(self._traced_once, inline=True)
         self._other: dict[str, Core | None] = {}
+        self.made_share = 1.0  # entries of the largest array that each point needs, for each entry of the largest data array
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
     def for_space(self, space: Space) -> Core:
         """The same functions over another space (more groups, other shapes); nothing compiled is shared."""
         core = Core(self.log_likelihood, space, self.black_box, self.batched, self.pack, self.made_from, self.shown)
-        core.largest_array = self.largest_array
+        core.largest_array, core.made_share = self.largest_array, self.made_share
         return core
 
     def in_other_coordinates(self) -> Core | None:

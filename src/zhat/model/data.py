@@ -132,3 +132,20 @@ def largest_array(program: Any) -> int:
         parts = jax.tree.leaves(list(step.params.values()), is_leaf=lambda part: hasattr(part, "eqns"))
         sizes += [largest_array(part) for part in parts if hasattr(part, "eqns")]
     return max(sizes, default=0)
+
+
+def largest_made(program: Any, n_given: int = 1) -> int:
+    """Entries of the largest array that depends on the first `n_given` inputs of a traced function: what each further point needs.
+
+    A design matrix is held once however many points are evaluated together; the linear predictor is made for each.
+    """
+    inner = getattr(program, "jaxpr", program)
+    depends, largest = set(inner.invars[:n_given]), 0
+    for step in inner.eqns:
+        if not any(not hasattr(given, "val") and given in depends for given in step.invars):
+            continue
+        depends |= set(step.outvars)
+        largest = max([largest, *(int(made.aval.size) for made in step.outvars if hasattr(made.aval, "size"))])
+        parts = [part for part in jax.tree.leaves(list(step.params.values()), is_leaf=lambda part: hasattr(part, "eqns"))]
+        largest = max([largest, *(largest_made(part, len(step.invars)) for part in parts if hasattr(part, "eqns"))])
+    return largest

@@ -61,16 +61,23 @@ TABLE: tuple[Code, ...] = (
     # -- modes
     Code(
         "no-mode",
-        "Laplace, Importance",
+        "Laplace, Importance, SMC from the mode",
         "no search for a mode converged",
         "`zhat.SMC()`, or give `zhat.Importance` a proposal",
         (FAILED,),
     ),
     Code(
         "many-modes",
-        "Importance",
+        "Importance, SMC from the mode",
         "more modes than a proposal can be put at",
         "`zhat.SMC()` or `zhat.NestedSampling()`",
+        (FAILED,),
+    ),
+    Code(
+        "far-from-normal",
+        "SMC from the mode",
+        "the posterior is so far from a normal that the path from there has hundreds of rungs",
+        "`zhat.SMC(start=zhat.settings.PathFromPrior())`",
         (FAILED,),
     ),
     Code(

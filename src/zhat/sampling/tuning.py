@@ -10,6 +10,9 @@ from zhat.results.records import Array
 
 # Degrees of freedom of the Student t fitted to the draws: tails heavy enough for most posteriors.
 FRAME_DEGREES = 5
+# Above so many dimensions, fewer effective draws than dimensions shape the steps by their widths alone: with correlations among fewer draws than
+# dimensions, shrunk as below, the steps of a white target have a condition number of 4, and each costs a product with a matrix.
+MANY_DIMENSIONS = 100
 # One number to tune, or one for each kind of move that a kernel makes.
 Scale = float | Array
 
@@ -17,24 +20,25 @@ Scale = float | Array
 class Tuning(NamedTuple):
     """Mean of the present draws, Cholesky factor of their covariance and its inverse; and the scale of the kernel.
 
-    The points of a batch are in equal blocks (islands), and each block has its own mean and factor: leading axis K.
+    The points of a batch are in equal blocks (islands), and each block has its own mean and factor: leading axis K. Where there are
+    fewer draws than dimensions, the covariance is diagonal, and so are factor and inverse.
     """
 
     mean: Any  # (K, d)
-    factor: Any  # (K, d, d)
-    inverse: Any  # (K, d, d)
+    factor: Any  # (K, d, d), or (K, d): a diagonal
+    inverse: Any  # the same
     scale: Any
 
     def whiten(self, position: Any) -> Any:
         """Coordinates in which each block's draws have mean zero and unit covariance."""
         k, d = self.mean.shape
         centred = position.reshape(k, -1, d) - self.mean[:, None, :]
-        return (centred @ self.inverse.swapaxes(1, 2)).reshape(-1, d)
+        return _times(centred, self.inverse, transposed=True).reshape(-1, d)
 
     def shape(self, z: Any) -> Any:
         """White steps in the shape of each block's draws; the inverse of `whiten` but for the mean."""
         k, d = self.mean.shape
-        return (z.reshape(k, -1, d) @ self.factor.swapaxes(1, 2)).reshape(-1, d)
+        return _times(z.reshape(k, -1, d), self.factor, transposed=True).reshape(-1, d)
 
     def place(self, z: Any) -> Any:
         """The points whose white coordinates are z."""
@@ -46,13 +50,21 @@ class Tuning(NamedTuple):
         k, d = self.mean.shape
         white = self.whiten(position)
         radius = xp.einsum("ij,ij->i", white, white).reshape(k, -1)
-        size = xp.sum(xp.log(xp.diagonal(self.factor, axis1=1, axis2=2)), axis=1)
+        diagonal = self.factor if self.factor.ndim == 2 else xp.diagonal(self.factor, axis1=1, axis2=2)
+        size = xp.sum(xp.log(diagonal), axis=1)
         return (-0.5 * (FRAME_DEGREES + d) * xp.log1p(radius / FRAME_DEGREES) - size[:, None]).reshape(-1)
 
     def pull(self, gradient: Any) -> Any:
         """Gradients with respect to the white coordinates."""
         k, d = self.mean.shape
-        return (gradient.reshape(k, -1, d) @ self.factor).reshape(-1, d)
+        return _times(gradient.reshape(k, -1, d), self.factor, transposed=False).reshape(-1, d)
+
+
+def _times(rows: Any, matrix: Any, transposed: bool) -> Any:
+    """Rows of each block times its matrix or the transpose of it; a diagonal is a vector."""
+    if matrix.ndim == 2:
+        return rows * matrix[:, None, :]
+    return rows @ (matrix.swapaxes(1, 2) if transposed else matrix)
 
 
 def fit_tuning(position: Array, weights: Array, scale: float) -> Tuning:
@@ -109,6 +121,9 @@ class Moments(NamedTuple):
         variance = np.einsum("kii->ki", covariance)
         floor = np.maximum(1e-20, 1e-12 * variance.max(axis=1, initial=0.0))
         variance = np.where(known[:, None], np.maximum(variance, floor[:, None]), 1.0)
+        if d > MANY_DIMENSIONS and ess.min() < d:
+            width = np.sqrt(variance)
+            return Tuning(centre + offset, width, 1.0 / width, np.float64(scale))
         covariance = (1.0 - shrink)[:, None, None] * covariance
         np.einsum("kii->ki", covariance)[...] = variance
         return tuning_in_blocks(centre + offset, covariance, scale)

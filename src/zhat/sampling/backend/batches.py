@@ -13,7 +13,7 @@ import numpy as np
 
 from zhat.model.model import Model
 from zhat.results.records import Array
-from zhat.sampling.backend.compiled import JaxBackend, block_size, compiled
+from zhat.sampling.backend.compiled import MOST_OF_LARGE, JaxBackend, compiled, points_at_once
 from zhat.sampling.state import State
 from zhat.sampling.target import Target
 
@@ -50,7 +50,8 @@ def _gradients(backend: JaxBackend, points: Any, target: Target) -> Any:
 
 
 def _in_blocks(evaluate: Callable[[Array], Any], model: Model, position: Array, small: bool) -> tuple[Array, ...]:
-    size = min(4 * block_size(model.data_size), AT_ONCE)
+    block = points_at_once(model)
+    size = block if block == MOST_OF_LARGE else min(4 * block, AT_ONCE)
     if small and len(position) * SMALL <= size and size * model.data_size > WORTH_SMALL:
         size = max(1, size // SMALL)
     parts = [evaluate(part) for part in _padded(position, size)]

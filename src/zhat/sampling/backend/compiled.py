@@ -28,6 +28,12 @@ MOST_POINTS = 8192
 # the seconds by which it is compiled sooner: a map of the parameters, derivatives of the density, a sweep.
 LOST = 5e-9
 SAVED_BY_MAP, SAVED_BY_DERIVATIVES, SAVED_BY_SWEEP = 0.03, 0.25, 0.5
+# Where data are so large that fewer points than this fit: as many points as make so many numbers of their own (a linear predictor each, say),
+# while the data are read once for all of them. Measured, milliseconds a gradient alone and in such a block: logistic regression of
+# 2,000 rows and 1,000 columns 0.42 and 0.09, of 100,000 rows and 20 columns 2.3 and 0.8.
+# A hundred points gain nearly all of it, and a population of hundreds fills such blocks.
+FEW_POINTS = 16
+BLOCK_MADE, MOST_OF_LARGE = 800_000, 100
 
 
 def block_size(data_size: int) -> int:
@@ -38,6 +44,15 @@ def block_size(data_size: int) -> int:
 def is_short(n_numbers: int, saved: float) -> bool:
     """Whether computing with so many numbers loses less, without optimisation, than the seconds that were saved when compiling."""
     return n_numbers * LOST <= saved
+
+
+def points_at_once(model: Model) -> int:
+    """How many points of this model to evaluate together."""
+    block = block_size(model.data_size)
+    if block >= FEW_POINTS:
+        return block
+    made = max(1, round(model.core.made_share * model.data_size))
+    return max(block, min(BLOCK_MADE // made, MOST_OF_LARGE))
 
 
 def over_points(fn: Callable[[Any], Any], points: Any, block: int) -> Any:
@@ -57,7 +72,7 @@ def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any, q
     must not be the model's data. A `quick` program is compiled without optimisation. Whether it is must follow from the run alone, not
     from a clock nor from what was compiled before: its last digits are others (`is_short`).
     """
-    core, block = model.core, block_size(model.data_size)
+    core, block = model.core, points_at_once(model)
 
     def with_backend(data: Any, hyper: Any, *args: Any) -> Any:
         return body(JaxBackend(core, data, hyper, block), *args)

@@ -23,7 +23,7 @@ from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.backend import NumpyBackend, constrain_batch, shown_parameters
 from zhat.sampling.backend.batches import densities_at
-from zhat.sampling.backend.compiled import SAVED_BY_MAP, JaxBackend, block_size, compiled, is_short
+from zhat.sampling.backend.compiled import SAVED_BY_MAP, JaxBackend, compiled, is_short, points_at_once
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
@@ -60,7 +60,7 @@ def unscreened_densities(model: Model, position: Array, loop: Loop) -> tuple[Arr
 
 def slopes(model: Model, position: Array, loop: Loop) -> Array:
     """The gradient of the log posterior at n points, (n, d); zero where it is not a number. Not for black boxes."""
-    size = min(block_size(model.data_size), 512)
+    size = min(points_at_once(model), 512)
     parts = []
     for start in range(0, len(position), size):
         part = position[start : start + size]

@@ -21,12 +21,15 @@ from zhat.model.model import Model
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.curvature import curvature, definite, scaled
+from zhat.sampling.importance.quasi_newton import GRADIENTS_ABOVE, ascended
 from zhat.seeding import Key
 
 # Starts in one compiled call: few enough that converged searches do not wait for slow ones.
 AT_ONCE = 64
 # A quarter of them in more dimensions than this, where a Hessian that only fills the batch is expensive.
 FEW_DIMENSIONS = 20
+# Starts x dimensions of a call, above a hundred dimensions.
+MOST_DIMENSIONS = 2000
 # Starts that end closer than this, in standard deviations, are at one mode.
 SAME = 0.1
 
@@ -201,7 +204,9 @@ def starts_of(draws: Draws, n: int, key: Key) -> NDArray[np.int64]:
 
 def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tuple[Array, Array, Array, Array]:
     widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
-    at_once = AT_ONCE if position.shape[1] <= FEW_DIMENSIONS else AT_ONCE // 4  # one program for any number of starts
+    if position.shape[1] > GRADIENTS_ABOVE and not model.is_black_box and search.damping:
+        position = ascended(model, position, loop)
+    at_once = hessians_at_once(position.shape[1])
     value, gradient, precision = curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active: NDArray[np.bool_] = np.isfinite(value)
@@ -232,6 +237,13 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
             curved = np.abs(np.einsum("kii->ki", precision[better]))
             widths[better] = np.clip(1.0 / np.sqrt(np.maximum(curved, 1e-12)), 1e-6, 1e3)
     return position, value, gradient, precision
+
+
+def hessians_at_once(n_dimensions: int) -> int:
+    """Hessians of a compiled call, one program for any number of starts; few in hundreds of dimensions, where each takes seconds."""
+    if n_dimensions <= FEW_DIMENSIONS:
+        return AT_ONCE
+    return max(1, min(AT_ONCE // 4, MOST_DIMENSIONS // n_dimensions))
 
 
 def _rises(new: Array, old: Array, must_rise: bool) -> NDArray[np.bool_]:

@@ -23,8 +23,8 @@ rounding adds). The larger of the two is reported; on well-mixing models they ag
 than twice the other, some particles are in regions that others do not reach, and the result is suspect. With `waste_free=True`
 every state of the moves counts (Dau & Chopin 2022).
 
-*In hundreds of dimensions* (above `FROM_MODE_ABOVE`, or with `start=zhat.settings.PathFromMode()`) the path starts from a normal near the
-posterior instead of the prior, in coordinates in which that normal is white, with fewer particles (`sampling.importance.reference`). The
+*In hundreds of dimensions* a path from the prior takes minutes. With `start=zhat.settings.PathFromMode()` it starts from a normal near the
+posterior instead, in coordinates in which that normal is white, with fewer particles (`sampling.importance.reference`). The
 check for missed mass is then a small population tempered from the prior. A posterior with several modes is refused.
 
 *When it lies.* A peak so narrow that no particle ever comes near it is missed, whatever the standard error (a first-order
@@ -64,9 +64,6 @@ from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.population import population_status
 from zhat.verdicts.tempered import unfinished
 
-# Dimensions above which a path from the prior takes minutes (36 CPU s for a logistic regression in 100).
-FROM_MODE_ABOVE = 200
-
 
 @dataclass(frozen=True)
 class SMC(Method):
@@ -77,7 +74,7 @@ class SMC(Method):
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.9))
     moves: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=2, at_most=40))
     kernels: tuple[Kernel, ...] | None = None
-    start: PathFromPrior | PathFromMode | None = None
+    start: PathFromPrior | PathFromMode = field(default_factory=PathFromPrior)
     waste_free: bool = False
     mode_check: bool = True
 
@@ -103,14 +100,12 @@ class SMC(Method):
         if not isinstance(self.moves, Moves):
             raise BadType(f"SMC(moves={self.moves!r}): give zhat.settings.Moves(correlation=0.3, at_once=2, at_most=40).")
         check_kernels("SMC", self.kernels)
-        if not isinstance(self.start, PathFromPrior | PathFromMode | None):
-            raise BadType(
-                f"SMC(start={self.start!r}): give zhat.settings.PathFromPrior(), zhat.settings.PathFromMode(), or None."
-            )
+        if not isinstance(self.start, PathFromPrior | PathFromMode):
+            raise BadType(f"SMC(start={self.start!r}): give zhat.settings.PathFromPrior() or zhat.settings.PathFromMode().")
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        if self.starts_at_mode(model):
+        if isinstance(self.start, PathFromMode):
             return self._from_mode(model, bench, key)
         # Fitted moves even where there are conditionals: they mix across correlated blocks, and one calibration holds for all models.
         kernels = kernels_for(model, self.kernels, gibbs=False)
@@ -121,12 +116,6 @@ class SMC(Method):
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)
         return self._estimate(model, run, outliers.draws, key, bench.loop)
-
-    def starts_at_mode(self, model: Model) -> bool:
-        """Whether the path starts from a normal near the posterior."""
-        if self.start is None:
-            return model.n_dimensions > FROM_MODE_ABOVE and not model.is_black_box
-        return isinstance(self.start, PathFromMode)
 
     def _from_mode(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         if model.is_black_box:

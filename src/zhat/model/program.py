@@ -137,7 +137,7 @@ def space_of(program: Program, data: Any, hyper: Any) -> ProgramSpace:
     owners: list[int] = []
 
     def hides(site: Any) -> bool:
-        last.append(str(site["name"]))
+        last.append(str(site.get("name", "")))  # a control flow has none
         return False
 
     def named(data: Any, hyper: Any) -> Any:

@@ -63,7 +63,7 @@ def test_the_number_of_workers_is_nobodys_business():
 
 
 def test_the_default_goes_on_to_smc_elsewhere_too(pool):
-    model = zoo.example("E15").model  # the centred eight schools, which importance sampling refuses
+    model = zoo.example("mirrored-signs-10").model  # more modes than importance sampling takes
     serial = zhat.evidence(model, seed=1, progress=False)
     elsewhere = zhat.evidence(model, seed=1, progress=False, executor=pool)
     assert serial.method == "smc" and numbers(elsewhere) == numbers(serial)

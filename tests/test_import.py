@@ -9,7 +9,18 @@ import pytest
 
 import zhat
 
-HEAVY = ["scipy.stats", "scipy.integrate", "scipy.interpolate", "matplotlib", "pandas", "arviz_base", "pymc", "bambi", "bilby"]
+HEAVY = [
+    "scipy.stats",
+    "scipy.optimize",
+    "scipy.integrate",
+    "scipy.interpolate",
+    "matplotlib",
+    "pandas",
+    "arviz_base",
+    "pymc",
+    "bambi",
+    "bilby",
+]
 HEAVY += ["formulaic", "flowjax", "distributed", "dask"]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from zhat.model.model import Model
 from zhat.results.records import Array
@@ -30,6 +29,8 @@ def ascended(model: Model, position: Array, loop: Loop) -> Array:
 
 
 def _ascended(model: Model, start: Array, loop: Loop) -> Array:
+    from scipy.optimize import minimize
+
     def value_and_slope(u: Array) -> tuple[float, Array]:
         log_prior, log_likelihood, slope = (np.asarray(part) for part in compiled(model, "slope of one", _slope, u[None]))
         loop.count(n_gradient=1)

@@ -234,7 +234,7 @@ _served_by: list[int] = []
 
 
 def _context() -> Any:
-    """How processes are started: by a server that has imported this module, or spawned where somebody else has started the server."""
+    """How processes are started: by a server that has imported this module, or spawned where another library has started the server."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -242,7 +242,7 @@ def _context() -> Any:
         if os.getpid() not in _served_by:
             from multiprocessing import forkserver
 
-            # A server of somebody else may have imported their script, and with it started JAX, before it forks.
+            # A server of another library may have imported the user's script, and with it started JAX, before it forks.
             if getattr(forkserver._forkserver, "_forkserver_pid", 0) is not None:
                 return multiprocessing.get_context("spawn")
             context.set_forkserver_preload([__name__])

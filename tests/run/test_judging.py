@@ -96,3 +96,10 @@ def test_agreement_from_one_end_is_no_more_precise_than_what_the_second_algorith
     assert one_end.log_evidence_se == pytest.approx(0.2)
     two_ends = combined(judge([member(found, NESTED, -3.0, 0.1), member(found, SMC, -3.05, 0.2)], 2.0))
     assert two_ends.log_evidence_se < 0.1
+
+
+def test_a_refused_unbiased_estimate_far_above_contradicts_an_answer_in_other_coordinates(found):
+    own = replace(FIRST, number=1)
+    for refused, contradicted in ((5.0, True), (-2.9, False), (math.nan, False)):
+        members = [member(found, FIRST, refused, None, REFUSED), member(found, own, -3.0, 0.01)]
+        assert judge(members, 2.0).is_contradicted is contradicted

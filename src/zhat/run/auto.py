@@ -72,7 +72,7 @@ def by_default(
         members.append((yield from _member(model, family, run, left, precision)))
         latest = members[-1].evidence
         spent = spent + latest.cost
-        if family is IN_OWN_COORDINATES and has_two_views(latest) and not members[0].is_accepted:
+        if family is IN_OWN_COORDINATES and has_two_views(latest) and not judge(members, AGREE).is_contradicted:
             return with_views(latest, members, _two_views(latest))
         answer = answer_of(judge(members, AGREE, close))
         if answer.status.is_ok:

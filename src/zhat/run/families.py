@@ -101,10 +101,8 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     """
     if can_integrate(model):
         yield _standard(FIRST)
-    if (
-        not first_accepted and model.in_other_coordinates() is not None
-    ):  # where the data say more about a parameter than its prior
-        yield IN_OWN_COORDINATES
+    if not first_accepted and model.in_other_coordinates() is not None:
+        yield IN_OWN_COORDINATES  # better where the data say more about a parameter than its prior does
     smc = _standard(Family("smc", End.TEMPERING, SMC()))
     more = SMC(n_particles=2 * SMC().n_particles)
     if model.n_dimensions > NESTED_UP_TO:

@@ -92,10 +92,11 @@ class Judgement:
     @property
     def is_agreed(self) -> bool:
         """Whether two algorithms agree, and nothing unbiased lies far above them."""
-        return len({member.family.label for member in self.agreeing}) > 1 and not self._contradicted
+        return len({member.family.label for member in self.agreeing}) > 1 and not self.is_contradicted
 
     @property
-    def _contradicted(self) -> bool:
+    def is_contradicted(self) -> bool:
+        """Whether an unbiased estimate, refused or not, lies far above the group."""
         assert self.group is not None
         limit = self.group.value + MARKOV_NATS
         return any(member.evidence.log_evidence > limit for member in self.members if member.family.label in UNBIASED)

@@ -15,7 +15,8 @@ half the squared standard error, which is far below it.
 *When it lies.* A mode that neither the search nor the prior's share of draws reaches leaves no trace in the weights. So a
 coverage check follows: a small tempered population from the prior shows mass where the proposal has hardly any density
 (`missed_mass.coverage_check`). Modes found that way are added to the proposal, once, and everything is computed and checked
-again. A mode that the population does not reach either, or one of a few hundredths of the mass, remains undetected. In many
+again. (Where the posterior is known to have one mode and a likelihood evaluation is expensive, there is nothing to find and no check:
+a log-concave density falls at least exponentially, so its weights against a t are bounded.) A mode that the population does not reach either, or one of a few hundredths of the mass, remains undetected. In many
 dimensions the posterior of a hierarchical model may have no usable mode at all; then the result fails (`no-mode`).
 """
 
@@ -110,7 +111,8 @@ class Importance(Method):
         if not survey.modes.usable:
             return _no_proposal(survey.modes.n_starts)
         estimate = learning(partial(self._at, model, bench.loop), survey.modes.usable, key)
-        return replace(estimate, diagnostics={**estimate.diagnostics, **survey.diagnostics})
+        found = {"one_mode": model.one_mode} if self.effort.relies_on_one_mode(model) else survey.diagnostics
+        return replace(estimate, diagnostics={**estimate.diagnostics, **found})
 
     @property
     def effort(self) -> Effort:
@@ -120,7 +122,7 @@ class Importance(Method):
     def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer of a proposal at these modes, and the finding of the check for missed mass, if it was made."""
         shaped = self._refit(model, _Shaped(at_modes(modes, self.degrees_of_freedom)), COMPONENTS, key.child("pilot"), loop)
-        if shaped.is_poor and self.coverage_check:
+        if shaped.is_poor and self.coverage_check and not self.effort.relies_on_one_mode(model):
             shaped = self._with_population(model, shaped, key, loop)
         tails = at_modes(modes, min(TAIL_DEGREES, self.degrees_of_freedom), TAIL_WIDTH)
         shaped = replace(shaped, proposal=Mixture((shaped.proposal, tails), (1.0 - TAIL_SHARE, TAIL_SHARE)))

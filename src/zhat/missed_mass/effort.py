@@ -70,6 +70,8 @@ class Effort:
     # Fewer starts above this many numbers of data, where a likelihood evaluation is expensive; at least so many.
     cheap_data: int = 5_000
     fewest_starts: int = 512
+    # Starts of a search where the posterior is known to have one mode (`Model.one_mode`): it begins at the highest.
+    starts_to_one_mode: int = 64
     # Starts of a black box, whose likelihoods are thousands of times as expensive as compiled ones: a basin of 1e-3 of the prior.
     starts_of_black_box: int = 10_240
     # Starts and particles of the smallest check, for an answer with a standard error of a tenth: as many evaluations as its draws.
@@ -153,6 +155,9 @@ class Effort:
 
     def survey(self, model: Model) -> Starts:
         """The starts and searches of a survey of this model's modes."""
+        if self.relies_on_one_mode(model):
+            n, first, searches = self.starts_to_one_mode, 1, 0
+            return Starts(n, n, first, searches, self.known_modes, Search(max_iterations=self.steps))
         if model.is_black_box:
             n, first, searches = self.starts_of_black_box, self.searches_of_black_box, 4 * self.searches_of_black_box
         else:
@@ -165,6 +170,13 @@ class Effort:
         return Starts(
             n, n * self.most_starts // self.starts, first, searches, self.known_modes, Search(max_iterations=self.steps)
         )
+
+    def relies_on_one_mode(self, model: Model) -> bool:
+        """Whether nothing looks for further modes: the posterior is known to have one, and a likelihood evaluation is expensive.
+
+        Where it is cheap, a check of that statement costs little.
+        """
+        return bool(model.one_mode) and model.data_size > self.cheap_rows
 
     def population_size(self, model: Model) -> int:
         """Particles of a population from the prior that searches for further modes, a multiple of four."""

@@ -25,6 +25,7 @@ class Progress(enum.Enum):
     DONE = "done"
     NOT_DONE = "not done"
     NO_MODE = "no usable mode: no second view"
+    NOT_NEEDED = "not needed: the posterior has one mode"
 
 
 class Unseen(enum.Enum):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from zhat.missed_mass.around_draws import look_around_draws
 from zhat.missed_mass.coverage_check import coverage_check
 from zhat.missed_mass.effort import EFFORT, Effort
-from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.missed_mass.mode_check import mode_check
 from zhat.missed_mass.witnesses import Sampled, Witnesses
 from zhat.model.model import Model
@@ -59,4 +59,6 @@ def look_for_missed_mass(model: Model, answer: Answer, witnesses: Witnesses, eff
         return look_around_draws(model, answer, witnesses.draws, equal, effort, key, loop)
     if isinstance(witnesses, Sampled):
         return mode_check(model, answer, witnesses, effort, key, loop)
+    if effort.relies_on_one_mode(model):
+        return Finding(answer, effort, coverage_check=Progress.NOT_NEEDED)
     return coverage_check(model, answer, witnesses, effort, key, loop)

@@ -127,6 +127,9 @@ class Model:
         The evidence as a formula or a quadrature that is exact to rounding, for `Exact`; `zhat.formula` builds such models.
     described : Described, optional
         The model, its priors and what to cite for them, in the words of reports.
+    one_mode : str
+        Why the posterior is known to have a single mode (a log-concave likelihood and prior, say); it is believed, and where a likelihood
+        evaluation is expensive no further modes are searched for. Empty where it is not known; `zhat.formula` gives it.
     labels, units : dict of str to str, optional
         How exports and plots call a parameter (``{"mu": r"$\\mu$"}``), and its unit; for one entry of an array by its column, ``"beta[0]"``.
     """
@@ -142,6 +145,7 @@ class Model:
     latent: Latent | tuple[str, ...] | None = None
     closed_form: ClosedForm | None = None
     described: Described | None = None
+    one_mode: str = ""
     labels: Mapping[str, str] | None = None
     units: Mapping[str, str] | None = None
     core: Core = field(default=None, repr=False)  # type: ignore[assignment]

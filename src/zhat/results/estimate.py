@@ -283,6 +283,8 @@ class Evidence:
         lines += [f"  note: {note.sentence}" for note in self.status.notes]
         if self.status.is_ok and self.resolution is not None:
             lines.append(f"  resolution: {self.resolution_in_words}")
+        if one_mode := self.diagnostics.get("one_mode"):
+            lines.append(f"  one mode: {one_mode}, so nothing looked for others.")
         return "\n".join(line[:2] + one_line(line[2:]) for line in lines)
 
     @property

@@ -14,14 +14,14 @@ from typing import Protocol
 from zhat.methods._base import Method
 from zhat.methods.exact import Exact
 from zhat.missed_mass.effort import SHARP
-from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
 from zhat.run.families import IN_OWN_COORDINATES, INTEGRATED, End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge, with_views
 from zhat.run.precision import first_factor, to_precision
-from zhat.run.price import announce, default_precision, measured_seconds, price_of_plan
+from zhat.run.price import announce, default_precision, measured_seconds, precision_for_data, price_of_plan
 from zhat.sampling.backend.journal import remembered
 from zhat.sampling.backend.loop import Budget, Loop
 
@@ -60,6 +60,8 @@ def by_default(
             return replace(exact, why_this_method=f"the evidence has a closed form: {exact.diagnostics['closed_form']}")
     if model.is_black_box:
         precision = _announced(model, precision, progress)
+    elif precision is None:
+        precision = precision_for_data(model)
     members = [(yield from _member(model, first(model), run, budget, precision))]
     alone = members[0].evidence
     if has_two_views(alone):
@@ -117,12 +119,13 @@ def _member(model: Model, family: Family, run: Runner, budget: Budget | None, pr
 
 
 def has_two_views(result: Evidence) -> bool:
-    """Whether an importance sampling estimate is accepted and its own population from the prior agrees with it."""
+    """Whether an importance sampling estimate is accepted and its own population from the prior agrees with it, or is not needed."""
     if not result.status.is_ok or result.log_evidence_se is None:
         return False
     if result.log_evidence_se == 0.0:
         return True  # a constant likelihood: the answer is exact
-    return Finding.read(result.diagnostics, Answer(result.log_evidence, result.log_evidence_se), SHARP).population_agrees
+    found = Finding.read(result.diagnostics, Answer(result.log_evidence, result.log_evidence_se), SHARP)
+    return found.coverage_check is Progress.NOT_NEEDED or found.population_agrees
 
 
 def _two_views(result: Evidence) -> str:
@@ -131,6 +134,11 @@ def _two_views(result: Evidence) -> str:
         return (
             f"the declared latent Gaussian parameters are integrated by Laplace's method, corrected by draws whose weights are well behaved "
             f"(Pareto k {k:.2f}); the mean over prior draws of the other parameters agrees with the quadrature over them ({at:.3g} ± {se:.2g})"
+        )
+    if one_mode := result.diagnostics.get("one_mode"):
+        return (
+            f"importance sampling at the mode, whose weights are well behaved (Pareto k {k:.2f}); the posterior has no other mode, because "
+            f"{one_mode}"
         )
     return (
         f"importance sampling at the modes, whose weights are well behaved (Pareto k {k:.2f}); a tempered population from the prior "

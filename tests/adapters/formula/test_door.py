@@ -199,3 +199,29 @@ def test_priors_are_told(women):
     )
     assert "AGE ~ Normal(0, 2)" in result.explain()
     assert "gelman2008" in result.cites
+
+
+# -- many rows ------------------------------------------------------------------------------------------------------------
+
+
+def test_one_mode_is_known_from_family_and_priors(women):
+    logistic = zhat.formula("diabetes ~ AGE + BP", data=women, family="bernoulli")
+    assert "log-concave" in logistic.one_mode
+    assert not zhat.formula("diabetes ~ AGE", data=women, family="bernoulli", priors={"AGE": dist.StudentT(3.0)}).one_mode
+    assert not zhat.formula("AGE ~ BP", data=women, family="negative binomial").one_mode
+
+
+def test_a_large_logistic_regression_searches_for_one_mode_and_is_less_precise():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(170_000, 3))
+    chance = 1.0 / (1.0 + np.exp(-0.4 - x @ [0.5, -0.2, 0.0]))
+    table = pd.DataFrame(x, columns=["a", "b", "c"]).assign(y=(rng.random(len(x)) < chance).astype(float))
+    model = zhat.formula("y ~ a + b + c", data=table, family="bernoulli")
+    result = zhat.evidence(model, seed=1)
+    assert result.status.is_ok
+    assert result.cost.n_likelihood < 5000
+    assert result.cost.n_hessian < 20
+    assert "no other mode" in result.why_this_method
+    assert "one mode" in result.explain()
+    laplace = zhat.evidence(model, "laplace", seed=1)  # exact to thousandths with so many rows
+    assert abs(result.log_evidence - laplace.log_evidence) < 4 * result.log_evidence_se + 0.005

@@ -19,8 +19,9 @@ from zhat.model.regression.priors import JZS, NormalGamma, Prior, Reference, Sca
 from zhat.model.regression.proper import NOISE, conjugate_model, default_priors, glm
 from zhat.model.regression.reference import linear_model, refuse_shared
 
-# Newton steps of a maximum likelihood fit, after which separated classes have predictors beyond this.
-STEPS, FAR = 25, 15.0
+# Newton steps of a maximum likelihood fit, after which separated classes have predictors beyond this; and the step below which there is a
+# maximum: where there is none, every step adds about one.
+STEPS, FAR, CONVERGED = 25, 15.0, 1e-6
 
 
 def chosen_prior(family: Family, prior: Prior | None, priors: Mapping[str, Any]) -> Prior:
@@ -117,8 +118,9 @@ def separation(design: Design, family: Family) -> str:
     for _ in range(STEPS):
         chance = 1.0 / (1.0 + np.exp(-np.clip(x @ beta, -30.0, 30.0)))
         weight = np.maximum(chance * (1.0 - chance), 1e-10)
-        beta = beta + np.linalg.lstsq((x.T * weight) @ x, x.T @ (design.y - chance), rcond=None)[0]
-        if not np.isfinite(beta).all():
+        step = np.linalg.lstsq((x.T * weight) @ x, x.T @ (design.y - chance), rcond=None)[0]
+        beta = beta + step
+        if not np.isfinite(beta).all() or np.max(np.abs(step)) < CONVERGED:  # a maximum, so that nothing is separated
             return ""
     if np.min(sign * (x @ beta)) < FAR:
         return ""

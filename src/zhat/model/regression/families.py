@@ -34,11 +34,14 @@ class Family(ABC):
     measure : str
         What its likelihood is of the response: only likelihoods of one kind can be compared.
     link : str
+    log_concave : bool
+        Whether the log likelihood is concave in the predictor, which is linear in the coefficients, and has no other parameters.
     """
 
     name: ClassVar[str]
     measure: ClassVar[str] = "a probability of the response"
     link: ClassVar[str]
+    log_concave: ClassVar[bool] = False
 
     @abstractmethod
     def check(self, response: str, y: FloatArray, trials: FloatArray | None) -> None:
@@ -75,6 +78,7 @@ class Bernoulli(Family):
 
     name: ClassVar[str] = "bernoulli"
     link: ClassVar[str] = "logit"
+    log_concave: ClassVar[bool] = True  # y eta - log(1 + e^eta)
 
     def check(self, response: str, y: FloatArray, trials: FloatArray | None) -> None:
         """Zeros and ones, both of them."""
@@ -94,7 +98,7 @@ class Bernoulli(Family):
     def log_likelihood(self, eta: Any, params: Any, data: Any) -> Any:
         """See `Family`."""
         y = data["y"]
-        return jnp.sum(y * eta - jnp.logaddexp(0.0, eta))
+        return jnp.sum(y * eta - observations.softplus(eta))
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ class Binomial(Family):
 
     name: ClassVar[str] = "binomial"
     link: ClassVar[str] = "logit"
+    log_concave: ClassVar[bool] = True  # y eta - n log(1 + e^eta)
 
     def __post_init__(self) -> None:
         """Check the trials."""
@@ -126,6 +131,7 @@ class Poisson(Family):
 
     name: ClassVar[str] = "poisson"
     link: ClassVar[str] = "log"
+    log_concave: ClassVar[bool] = True  # y eta - e^eta
 
     def check(self, response: str, y: FloatArray, trials: FloatArray | None) -> None:
         """Whole numbers from 0."""

@@ -24,6 +24,7 @@ from zhat.model.program import space_of
 from zhat.model.regression.design import Design
 from zhat.model.regression.families import Family, Gaussian
 from zhat.model.regression.priors import NormalGamma, ScaledNormal
+from zhat.model.rows import rows_made, sum_over_rows
 from zhat.numerics.exact.integrals import Integral
 from zhat.numerics.exact.normal_linear import LOG_TWO_PI, RawSums, conjugate, independent
 
@@ -50,7 +51,23 @@ def glm(design: Design, family: Family, prior: ScaledNormal, priors: Mapping[str
         batched=False,
         made_from=(family, design.names, design.has_intercept, every),
     )
-    return Model(log_likelihood, every, data=data, name=name, data_id=data_id(design, family), core=core)
+    core.made_share = rows_made(design.n) / (design.n * max(design.p, 1))
+    return Model(
+        log_likelihood,
+        every,
+        data=data,
+        name=name,
+        data_id=data_id(design, family),
+        one_mode=why_one_mode(family, every),
+        core=core,
+    )
+
+
+def why_one_mode(family: Family, priors: Mapping[str, dist.Distribution]) -> str:
+    """Why the posterior has one mode: a sum of concave functions of the coefficients, one of them strictly; empty where it may have more."""
+    if not family.log_concave or not all(type(prior) is dist.Normal for prior in priors.values()):
+        return ""
+    return f"a {family.name} likelihood with {family.link} link and normal priors are log-concave in the coefficients"
 
 
 def data_id(design: Design, family: Family) -> str:
@@ -112,15 +129,19 @@ class _LogLikelihood:
             self.term[list(term.columns)] = i
 
     def __call__(self, params: Any, data: Any, hyper: Any = None) -> Any:
-        eta = jnp.zeros(data["y"].shape)
-        if self.names:
-            beta = jnp.stack([params[name] for name in self.names])
-            eta = data["x"] @ (beta * data["mask"][self.term] if "mask" in data else beta)
-        if self.has_intercept:
-            eta = eta + params["Intercept"]
-        if "offset" in data:
-            eta = eta + data["offset"]
-        return self.family.log_likelihood(eta, params, data)
+        beta = jnp.stack([params[name] for name in self.names]) if self.names else None
+        if beta is not None and "mask" in data:
+            beta = beta * data["mask"][self.term]
+
+        def of(rows: Any) -> Any:
+            eta = jnp.zeros(rows["y"].shape) if beta is None else rows["x"] @ beta
+            if self.has_intercept:
+                eta = eta + params["Intercept"]
+            if "offset" in rows:
+                eta = eta + rows["offset"]
+            return self.family.log_likelihood(eta, params, rows)
+
+        return sum_over_rows(of, {key: value for key, value in data.items() if key != "mask"})
 
 
 # -- linear models --------------------------------------------------------------------------------------------------------

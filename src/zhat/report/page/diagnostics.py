@@ -92,6 +92,8 @@ def _coverage_check(result: Evidence) -> Sentence | None:
     found = _finding(result)
     if found.coverage_check is Progress.NOT_DONE:
         return Sentence("Coverage check: not finished. The proposal may have missed a mode.", True)
+    if found.coverage_check is Progress.NOT_NEEDED:
+        return Sentence(f"Coverage check: not needed. The posterior has one mode, because {result.diagnostics.get('one_mode')}.")
     if found.coverage is None:
         return None
     there, limit = found.coverage.population, found.coverage.draws + found.effort.margin

@@ -1,7 +1,8 @@
 """Densities and gradients at any number of points, by compiled programs of a few fixed sizes.
 
 Each size is a program of its own, so points are evaluated in blocks of one size and the last block is padded with copies of its first
-point. A short call (the local moves of a few particles, say) of a model with many data has a smaller size, an eighth.
+point. A short call (the local moves of a few particles, say; any, where the data are large) of a model with many data has a smaller size,
+an eighth.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _gradients(backend: JaxBackend, points: Any, target: Target) -> Any:
 def _in_blocks(evaluate: Callable[[Array], Any], model: Model, position: Array, small: bool) -> tuple[Array, ...]:
     block = points_at_once(model)
     size = block if block == MOST_OF_LARGE else min(4 * block, AT_ONCE)
-    if small and len(position) * SMALL <= size and size * model.data_size > WORTH_SMALL:
+    if (small or block == MOST_OF_LARGE) and len(position) * SMALL <= size and size * model.data_size > WORTH_SMALL:
         size = max(1, size // SMALL)
     parts = [evaluate(part) for part in _padded(position, size)]
     return tuple(np.concatenate([np.asarray(part) for part in column])[: len(position)] for column in zip(*parts, strict=True))

@@ -30,6 +30,8 @@ AT_ONCE = 64
 FEW_DIMENSIONS = 20
 # Starts x dimensions of a call, above a hundred dimensions.
 MOST_DIMENSIONS = 2000
+# Starts x dimensions x entries of the data of a call: about half a second.
+MOST_NUMBERS = 200_000_000
 # Starts that end closer than this, in standard deviations, are at one mode.
 SAME = 0.1
 
@@ -206,7 +208,7 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
     widths = np.maximum(position.std(axis=0), 1e-3) * np.ones_like(position)
     if position.shape[1] > GRADIENTS_ABOVE and not model.is_black_box and search.damping:
         position = ascended(model, position, loop)
-    at_once = hessians_at_once(position.shape[1])
+    at_once = hessians_at_once(position.shape[1], model.data_size)
     value, gradient, precision = curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active: NDArray[np.bool_] = np.isfinite(value)
@@ -239,11 +241,12 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
     return position, value, gradient, precision
 
 
-def hessians_at_once(n_dimensions: int) -> int:
-    """Hessians of a compiled call, one program for any number of starts; few in hundreds of dimensions, where each takes seconds."""
+def hessians_at_once(n_dimensions: int, data_size: int) -> int:
+    """Hessians of a compiled call, one program for any number of starts; few of hundreds of dimensions or large data, each of which takes long."""
+    affordable = max(1, MOST_NUMBERS // (n_dimensions * max(data_size, 1)))
     if n_dimensions <= FEW_DIMENSIONS:
-        return AT_ONCE
-    return max(1, min(AT_ONCE // 4, MOST_DIMENSIONS // n_dimensions))
+        return min(AT_ONCE, affordable)
+    return max(1, min(AT_ONCE // 4, MOST_DIMENSIONS // n_dimensions, affordable))
 
 
 def _rises(new: Array, old: Array, must_rise: bool) -> NDArray[np.bool_]:

@@ -88,7 +88,7 @@ def fitted_normal(model: Model, mode: Mode, key: Key, loop: Loop) -> tuple[Array
     for _ in range(FITTING_STEPS):
         loop.tick("normal near the posterior")
         some = points[few]
-        curved = curvature(model, some, np.ones_like(some), hessians_at_once(d), loop, must_be_number=False)[2]
+        curved = curvature(model, some, np.ones_like(some), hessians_at_once(d, model.data_size), loop, must_be_number=False)[2]
         curved = curved[np.isfinite(curved).all(axis=(1, 2))]
         if not len(curved) or not definite((target := curved.mean(axis=0))[None])[0]:
             break

@@ -14,6 +14,7 @@ from scipy import stats
 import zhat
 from zhat.comparing.beforehand import check_items
 from zhat.errors import BadInput, BadType
+from zhat.model.core import QUICK, has_quick
 from zhat.model.identity import same_model
 from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.compiled import JaxBackend, compiled
@@ -356,3 +357,70 @@ def test_names_shapes_and_the_number_of_coordinates(pm):
     assert [(s.name, s.shape) for s in model.space.sites] == [("factor", (6,))]
     model, _ = both("simplex")
     assert model.n_dimensions == 3 and model.space.sites[0].shape == (4,)
+
+
+# -- coordinates -------------------------------------------------------------------------------------------------------
+
+
+def test_a_transform_that_replaces_the_default_one_is_admitted_and_one_on_top_of_it_is_not(pm):
+    from pymc.distributions import transforms
+
+    def build(**transform):
+        with pm.Model() as model:
+            sd = pm.HalfNormal("sd", 1.0, **transform)
+            pm.Normal("y", 0.0, sd, observed=np.array([1.0, 2.0]))
+        return zhat.Model.from_pymc(model)
+
+    assert build(default_transform=transforms.log).n_dimensions == 1
+    assert build(default_transform=transforms.log_exp_m1).n_dimensions == 1
+    with pytest.raises(BadInput, match="on top of its default transform"):
+        build(transform=transforms.log)
+
+
+def test_standard_coordinates_have_the_same_parameters_and_the_jacobian(pm):
+    with pm.Model() as model:
+        mu, sd = pm.Normal("mu", 0.0, 1.0), pm.HalfNormal("sd", 1.0)
+        pm.Normal("normal", mu, sd, shape=3)
+        for name in ("Cauchy", "Laplace", "Logistic", "Gumbel", "LogNormal"):
+            getattr(pm, name)(name, mu, sd)
+        pm.StudentT("t", 4.0, mu=mu, sigma=sd)
+        pm.HalfNormal("half", sd)
+        pm.HalfCauchy("half_cauchy", sd)
+        pm.HalfStudentT("half_t", 4.0, sd)
+        pm.Exponential("exponential", sd)
+        pm.Gamma("gamma", 2.0, sd)
+        scale = pm.InverseGamma("inverse", 3.0, sd)  # a parent of the next: standard coordinates one after the other
+        pm.Normal("last", mu, scale)
+        pm.Normal("y", mu, 1.0, observed=np.array([0.3]))
+    own = zhat.Model.from_pymc(model)
+    standard = own.in_other_coordinates()
+    assert standard is not None
+    assert standard.in_other_coordinates().space == own.space
+    z = 0.5 * np.random.default_rng(1).standard_normal(own.n_dimensions)
+
+    def both_ways(z, data):
+        params, log_prior = standard.space.constrain(z, data, None)
+
+        def own_coordinates(z):
+            return own.space.unconstrain(standard.space.constrain(z, data, None)[0], data, None)
+
+        _, log_jacobian = jax.numpy.linalg.slogdet(jax.jacfwd(own_coordinates)(z))
+        expected = own.space.constrain(own_coordinates(z), data, None)[1] + log_jacobian
+        back = standard.space.unconstrain(params, data, None)
+        flat = jax.jacfwd(lambda z: standard.space.log_priors(z, data, None))(z)
+        return log_prior, expected, back, flat
+
+    with jax.enable_x64(True):
+        program = jax.jit(both_ways, compiler_options=QUICK if has_quick() else None)
+        log_prior, expected, back, flat = program(z, own.data)
+    np.testing.assert_allclose(log_prior, expected, rtol=1e-10)
+    np.testing.assert_allclose(back, z, atol=1e-10)
+    off_diagonal = np.abs(np.asarray(flat)[2:, :2])  # no prior depends on mu and sd any more
+    assert off_diagonal.max() < 1e-10
+    drawn = prior_positions(standard, 512, Key(1))
+    assert abs(drawn[:, 2:5].mean()) < 0.15  # standard normals
+    assert abs(drawn[:, 2:5].std() - 1.0) < 0.15
+
+
+def test_models_without_hierarchies_have_no_other_coordinates(pm):
+    assert both("linear")[0].in_other_coordinates() is None

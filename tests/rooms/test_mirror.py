@@ -56,6 +56,7 @@ WITHOUT = {
     """,
     "the parts of PyMC's door are tested by the models that go through it: tests/adapters/test_pymc.py": """
         adapters/pymc_constants adapters/pymc_for_jax adapters/pymc_graphs adapters/pymc_reading adapters/pymc_refusals
+        adapters/pymc_standard
     """,
     "classical tests as users call them: tests/classical/test_one_liners.py": """
         classical/correlations classical/result classical/t_tests classical/tables classical/variance

@@ -25,6 +25,7 @@ from zhat.adapters.pymc_for_jax import add_what_is_missing
 from zhat.adapters.pymc_graphs import Graph
 from zhat.adapters.pymc_reading import Graphs, Read, default_transform, read_model
 from zhat.adapters.pymc_refusals import refuse_what_cannot_be_carried
+from zhat.adapters.pymc_standard import Standard, StandardSpace
 from zhat.errors import BadInput
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays
@@ -49,6 +50,12 @@ ORDERED = (
 )
 
 
+ON_TOP = (
+    ": PyMC applies it on top of its default transform (a log of the log, say). default_transform=... replaces the default one, and is "
+    "admitted where prior draws survive it."
+)
+
+
 def model(
     pymc_model: Any,
     *,
@@ -66,7 +73,7 @@ def model(
     data = {key: host_arrays(value, f"data {key!r} of the PyMC model") for key, value in read.data.items()}
     sites = _sites(pymc_model, read, data)
     constants = tuple(missing_constant(x, site.shape) for x, site in zip(pymc_model.free_RVs, sites, strict=True))
-    space = PymcSpace(sites, constants, read.dtypes, read.graphs)
+    space = PymcSpace(sites, constants, read.dtypes, read.graphs, read.standard)
     likelihood = Likelihood(space, read.likelihood)
     core = Core(likelihood, space, black_box=False, batched=False, pack=Pack(tuple(data)), made_from=(read.statement,))
     priors = dict(priors or _priors(pymc_model))
@@ -92,13 +99,19 @@ def model(
 class PymcSpace(Space):
     """The free variables of a PyMC model; see `Space` for the methods.
 
-    `constants` has what PyMC's log prior of each site lacks, `dtypes` the names and types of the data.
+    `constants` has what PyMC's log prior of each site lacks, `dtypes` the names and types of the data, `maps` the standard coordinates.
     """
 
     sites: tuple[Site, ...]
     constants: tuple[float, ...]
     dtypes: tuple[tuple[str, str], ...]
     graphs: Graphs
+    maps: Standard | None = None
+
+    @property
+    def other_coordinates(self) -> Space | None:
+        """See `Space`."""
+        return None if self.maps is None else StandardSpace(self, self.maps)
 
     def constrain(self, u: jax.Array, data: Any, hyper: Any) -> tuple[Params, jax.Array]:
         """See `Space`."""
@@ -252,7 +265,7 @@ def _check_transforms(made: Model, pymc_model: Any) -> None:
                 f"{lost:,} of {N_TESTED:,} prior draws of {site.name!r} do not survive PyMC's transform "
                 f"{pymc_model.rvs_to_transforms[variable].name!r} and back: the transform restricts the prior to a part of its space, where it "
                 "no longer integrates to one, and the evidence would be wrong by that factor. Leave transform=... out"
-                f"{ORDERED if 'rdered' in type(pymc_model.rvs_to_transforms[variable]).__name__ else '.'}"
+                f"{_way_out(pymc_model.rvs_to_transforms[variable])}"
             )
         if moved[:, own].any():
             raise BadInput(
@@ -260,6 +273,13 @@ def _check_transforms(made: Model, pymc_model: Any) -> None:
                 "the same angle), so that the prior has no integral on its coordinates. Give a transform that is, such as "
                 "transform=pymc.distributions.transforms.Interval(-numpy.pi, numpy.pi)."
             )
+
+
+def _way_out(transform: Any) -> str:
+    """What to write in place of a transform that prior draws do not survive."""
+    if "rdered" in type(transform).__name__:
+        return ORDERED
+    return ON_TOP if transform.name == "chain" else "."
 
 
 def _check_custom_priors(made: Model, pymc_model: Any) -> None:

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from zhat.adapters.pymc_graphs import Graph, Statement, draws_of, widened
+from zhat.adapters.pymc_standard import Standard, standard_maps
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Graphs:
 
 @dataclass(frozen=True)
 class Read:
-    """What was read: data by name with the types of the graphs' inputs, observed values, graphs."""
+    """What was read: data by name with the types of the graphs' inputs, observed values, graphs, standard coordinates if there are any."""
 
     data: dict[str, Any]
     dtypes: tuple[tuple[str, str], ...]
@@ -45,6 +46,7 @@ class Read:
     graphs: Graphs
     likelihood: Graph
     statement: Statement
+    standard: Standard | None
 
 
 def read_model(model: Any) -> Read:
@@ -86,7 +88,8 @@ def read_model(model: Any) -> Read:
     names = (*(x.name for x in free), *data)
     stated = Statement(names, of_parameters.inputs, [*graphs.prior_of_parameters.outputs, *of_parameters.outputs])
     dtypes = tuple((name, str(x.type.dtype)) for name, x in inputs.items())
-    return Read(data, dtypes, _observed(model), graphs, of_parameters, stated)
+    standard = standard_maps(model, own, given, replace)
+    return Read(data, dtypes, _observed(model), graphs, of_parameters, stated, standard)
 
 
 def default_transform(variable: Any) -> Any:

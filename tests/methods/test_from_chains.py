@@ -26,7 +26,7 @@ def test_own_chains_come_with_the_outlying_points_of_their_start_and_given_ones_
     with jax.enable_x64(True):
         own = watched_chains(method, model, bench(), Key(2))
         given = watched_chains(method, model, bench(own.chains), Key(2))
-    assert own.outliers is not None and own.chains.draws.n_drawn == 400 and 0.0 < own.chains.half_way < 1.0
+    assert own.outliers is not None and own.chains.draws.n_drawn == 400 and own.chains.path.complete
     assert given.outliers is None and given.chains is own.chains
 
 

@@ -89,9 +89,21 @@ def test_families_run_until_two_agree_and_every_run_has_a_number_of_its_own(foun
 
 def test_where_none_agree_it_says_so(found):
     doubt = replace(found, status=DOUBT)
-    run, called = answers(doubt, doubt, found, doubt, doubt, doubt)
+    run, called = answers(doubt, doubt, found, doubt, doubt, doubt, doubt)
     result = outcome(run)
-    assert [reason.code for reason in result.status.reasons] == ["unconfirmed"] and len(called) == 6
+    assert [reason.code for reason in result.status.reasons] == ["unconfirmed"] and len(called) == 7
+
+
+def test_bridge_sampling_and_a_sharp_population_are_two_views(found):
+    sharp, blunt = (replace(seen(found, 0.03, se), method="bridge") for se in (0.05, 0.5))
+    assert has_two_views(sharp) and not has_two_views(blunt)
+    doubt = replace(found, status=DOUBT)
+    bridge = replace(sharp, diagnostics={**sharp.diagnostics, "r_hat": 1.004})
+    run, called = answers(doubt, doubt, doubt, doubt, bridge)
+    result = outcome(run)
+    assert result.status.is_ok and "bridge sampling on chains that agree" in result.why_this_method
+    run, called = answers(doubt, found, doubt, doubt, replace(bridge, log_evidence=found.log_evidence - 1.0), doubt, doubt)
+    assert not outcome(run).status.is_ok, "an accepted answer that differs is not passed over"
 
 
 @pytest.mark.parametrize("code", ["interrupted", "budget", "unchecked"])

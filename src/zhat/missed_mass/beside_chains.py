@@ -1,11 +1,12 @@
 """The check for missed mass of an answer from posterior chains, of this library or of the caller.
 
 Chains of this library start from a tempered population, whose outlying points were kept on the way (`outliers`). Draws that the
-caller brings come alone; then a population is tempered here, from the prior, beside them. Two comparisons follow.
+caller brings come alone; then a population is tempered here, from the prior, beside them. Three comparisons follow.
 
 * *The mode check*: searches for modes start from the draws, from prior draws, from the outlying points, from points of the population
   at any temperature that no known mode explains and, beside given draws, from some of the last particles. A mode that the chains never visited shows as importance weight that the answer lacks, or as a mode
   with a share of the posterior and no draw.
+* *The population's own log evidence*, which must not exceed the answer.
 * *Coverage*: the share of the population's weight at points where a density fitted to the draws is far smaller than at nearly all
   draws, against the same share of the draws. It shows mass that has no mode of its own, such as a broad slab around the spike in which all chains are.
 
@@ -25,7 +26,7 @@ from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer, Coverage, Finding
 from zhat.missed_mass.mode_check import mode_check
 from zhat.missed_mass.outliers import Outliers
-from zhat.missed_mass.prior_view import view_from_prior, watch_further
+from zhat.missed_mass.prior_view import estimate_along, view_from_prior, watch_further
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
@@ -46,21 +47,26 @@ def look_beside_chains(
     """
     if not model.space.has_prior:
         return look_around_draws(model, answer, chains.draws, True, effort, key, bench.loop)
-    if watched is not None and chains.half_way is not None:
-        watch_further(model, effort, watched, chains.half_way, key.child("population"), bench.loop)
-    population, starts, passed = chains.started_from, None, None
+    path, starts, passed = chains.path, None, None
     if watched is not None:
+        if path is not None:
+            watch_further(model, effort, watched, path, key.child("population"), bench.loop)
         starts, passed = watched.draws, watched.passed
     if watched is None and not model.is_black_box:
         view = view_from_prior(model, effort, key.child("population"), bench.loop, every_point=True)
-        population, passed = view.path.final, view.outliers.passed
-        starts = _joined(view.outliers.draws, _some(population, effort, key.child("particles")))
+        path, passed = view.path, view.outliers.passed
+        starts = _joined(view.outliers.draws, _some(path.final, effort, key.child("particles")))
     witnesses = Sampled(chains.draws, starts, bench.prior(), equal_weight=True, passed=passed)
     finding = mode_check(model, answer, witnesses, effort, key, bench.loop)
-    if population is None or population.log_weight is None:
+    if path is None or not path.complete or path.final is None or path.final.log_weight is None:
         return finding
     margin = max(effort.sharp_margin, effort.harmless_errors * answer.se)
-    return replace(finding, effort=replace(effort, margin=margin), coverage=_coverage(chains.draws, population, answer, effort))
+    return replace(
+        finding,
+        effort=replace(effort, margin=margin),
+        coverage=_coverage(chains.draws, path.final, answer, effort),
+        from_population=estimate_along(path),
+    )
 
 
 def _coverage(draws: Draws, population: Draws, answer: Answer, effort: Effort) -> Coverage | None:

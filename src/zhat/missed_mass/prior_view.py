@@ -45,12 +45,15 @@ class PriorView:
 
     @property
     def estimate(self) -> SecondEstimate | None:
-        """Its log evidence, with the larger of its two standard errors; None if it was stopped."""
-        if self.draws is None:
-            return None
-        sums = path_sums(self.path)
-        genealogical, _ = genealogical_se(self.path, sums.islands)
-        return SecondEstimate(sums.log_evidence, max(sums.se, genealogical), sums.worst_pareto_k)
+        """Its log evidence; None if it was stopped."""
+        return None if self.draws is None else estimate_along(self.path)
+
+
+def estimate_along(path: PathRun) -> SecondEstimate:
+    """The log evidence of a resampled path, with the larger of its two standard errors."""
+    sums = path_sums(path)
+    genealogical, _ = genealogical_se(path, sums.islands)
+    return SecondEstimate(sums.log_evidence, max(sums.se, genealogical), sums.worst_pareto_k)
 
 
 def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop, every_point: bool = False) -> PriorView:
@@ -58,12 +61,13 @@ def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop, every_po
     outliers = Outliers(model, effort, every_point)
     path = run_along_path(model, _population(model, effort), key, loop, observer=outliers.watch)
     if path.complete:
-        watch_further(model, effort, outliers, float(path.betas[len(path.betas) // 2]), key, loop)
+        watch_further(model, effort, outliers, path, key, loop)
     return PriorView(path, outliers)
 
 
-def watch_further(model: Model, effort: Effort, outliers: Outliers, half_way: float, key: Key, loop: Loop) -> None:
-    """Add the outlying points of further populations, which temper to an inverse temperature half of the way."""
+def watch_further(model: Model, effort: Effort, outliers: Outliers, path: PathRun, key: Key, loop: Loop) -> None:
+    """Add the outlying points of further populations, which temper half of the way of the first one's path."""
+    half_way = float(path.betas[len(path.betas) // 2])
     for i in range(effort.n_further_populations(model)):
         run_along_path(model, _population(model, effort), key.child("other", i), loop, observer=outliers.watch, until=half_way)
 

@@ -2,8 +2,9 @@
 
 A model that carries its evidence in closed form needs no sampling: `Exact` is the answer. Otherwise importance sampling at the modes
 runs first. It brings a second view of its own, a small tempered population from the prior: where its weights are well behaved and the
-population's estimate agrees with it, that is the answer, at little more than the price of importance sampling alone. Otherwise further families run (`run.families`), each starting elsewhere, until two algorithms agree (`run.judging`). A
-family that refuses its own answer does not stop the others.
+population's estimate agrees with it, that is the answer, at little more than the price of importance sampling alone. Otherwise further
+families run (`run.families`), each starting elsewhere, until two algorithms agree (`run.judging`), or one agrees with a population of its
+own: bridge sampling has one too, from which its chains start. A family that refuses its own answer does not stop the others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
-from zhat.run.families import IN_OWN_COORDINATES, INTEGRATED, End, Family, first, following
+from zhat.run.families import BRIDGE, INTEGRATED, End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge, with_views
 from zhat.run.precision import first_factor, to_precision
 from zhat.run.price import announce, default_precision, measured_seconds, precision_for_data, price_of_plan
@@ -45,6 +46,10 @@ class Runner(Protocol):
 HARMLESS = 0.5
 # A second view by thresholds confirms an answer to a few tenths of a nat; a smaller standard error of it would cost far more.
 CONFIRMS = 0.1
+
+# Chains start from their own population, so that it is a view of its own only where it would notice that half of the posterior is
+# missing: three standard errors below log 2.
+SHARP_ENOUGH = 0.2
 
 
 def by_default(
@@ -74,11 +79,12 @@ def by_default(
         members.append((yield from _member(model, family, run, left, precision)))
         latest = members[-1].evidence
         spent = spent + latest.cost
-        if family is IN_OWN_COORDINATES and has_two_views(latest) and not judge(members, AGREE).is_contradicted:
-            return with_views(latest, members, _two_views(latest))
-        answer = answer_of(judge(members, AGREE, close))
+        judgement = judge(members, AGREE, close)
+        answer = answer_of(judgement)
         if answer.status.is_ok:
             return answer
+        if judgement.accepted == (members[-1],) and has_two_views(latest) and not judgement.is_contradicted:
+            return with_views(latest, members, _two_views(latest))
     return answer_of(judge(members, AGREE_AT_LAST, close))
 
 
@@ -119,12 +125,14 @@ def _member(model: Model, family: Family, run: Runner, budget: Budget | None, pr
 
 
 def has_two_views(result: Evidence) -> bool:
-    """Whether an importance sampling estimate is accepted and its own population from the prior agrees with it, or is not needed."""
+    """Whether an estimate from modes or chains is accepted and its own population from the prior agrees with it, or is not needed."""
     if not result.status.is_ok or result.log_evidence_se is None:
         return False
     if result.log_evidence_se == 0.0:
         return True  # a constant likelihood: the answer is exact
     found = Finding.read(result.diagnostics, Answer(result.log_evidence, result.log_evidence_se), SHARP)
+    if result.method == BRIDGE.label and not (found.from_population and found.from_population.se <= SHARP_ENOUGH):
+        return False
     return found.coverage_check is Progress.NOT_NEEDED or found.population_agrees
 
 
@@ -139,6 +147,11 @@ def _two_views(result: Evidence) -> str:
         return (
             f"importance sampling at the mode, whose weights are well behaved (Pareto k {k:.2f}); the posterior has no other mode, because "
             f"{one_mode}"
+        )
+    if result.method == BRIDGE.label:
+        return (
+            f"bridge sampling on chains that agree (R-hat {result.diagnostics['r_hat']:.3f}), half of which started at modes; the tempered "
+            f"population from the prior from which the others started agrees ({at:.3g} ± {se:.2g})"
         )
     return (
         f"importance sampling at the modes, whose weights are well behaved (Pareto k {k:.2f}); a tempered population from the prior "

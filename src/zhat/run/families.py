@@ -18,6 +18,7 @@ from zhat.methods.inla import INLA, can_integrate
 from zhat.methods.nested import REGIONS_UP_TO, NestedSampling
 from zhat.methods.smc import SMC
 from zhat.model.model import Model
+from zhat.sampling.chains.bridging import FittedMixture
 from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.slice import Slice
 from zhat.sampling.nested.replacement import MarkovReplacement
@@ -70,6 +71,14 @@ NESTED_UP_TO = 30
 FIRST = Family("importance", End.MODES, Importance())
 IN_OWN_COORDINATES = replace(FIRST, number=1)
 BRIDGE = Family("bridge", End.CHAINS, Bridge())
+# Above `NESTED_UP_TO` dimensions bridge sampling comes before SMC: chains long enough for a fitted density (a thousand of 16,000 draws
+# that are independent would do in a hundred dimensions), with a tempered population of their own as second view, at a tenth to a
+# half of the gradients of an SMC run. Above the second number the draws would take gigabytes.
+BRIDGE_CHAINS, BRIDGE_DRAWS_PER_DIMENSION, BRIDGE_WARMUP, BRIDGE_UP_TO = 16, 10, 400, 400
+# Up to there, for posteriors that no other family could follow: a mixture fitted to long chains.
+BRIDGE_OF_CURVED = Family(
+    "bridge", End.CHAINS, Bridge(n_chains=BRIDGE_CHAINS, n_draws=3000, proposal=FittedMixture()), 1, other_coordinates=True
+)
 # Chains that the caller brings, and a density fitted to them; Bridge with chains of its own is another view.
 FROM_DRAWS = Family("bridge on your draws", End.CHAINS, Bridge(), 1)
 # For a black box nested sampling from regions is the second view, at a third of the likelihoods of a tempered population.
@@ -104,24 +113,32 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     if not first_accepted and model.in_other_coordinates() is not None:
         yield IN_OWN_COORDINATES  # better where the data say more about a parameter than its prior does
     smc = _standard(Family("smc", End.TEMPERING, SMC()))
+    by_hmc = Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
     more = SMC(n_particles=2 * SMC().n_particles)
     if model.n_dimensions > NESTED_UP_TO:
-        yield from (smc, BRIDGE)
-        if not model.is_black_box:
-            yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
+        if model.is_black_box:
+            yield from (smc, BRIDGE)
+        else:
+            yield from (_bridge(model), smc) if model.n_dimensions <= BRIDGE_UP_TO else (smc,)
+            yield by_hmc
         yield Family("smc", End.TEMPERING, more, 2)
         return
     by_slices = MarkovReplacement(kernel=Slice(max_out=1))
     slices = Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
-    last = Family("smc", End.TEMPERING, more, 3)
     if model.is_black_box:  # regions in up to twelve dimensions: a tenth of the likelihoods of moves
         yield Family("nested", End.THRESHOLDS, NestedSampling())
         yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS), 2)
-        yield from (smc, slices, last)
+        yield from (smc, slices, Family("smc", End.TEMPERING, more, 3))
         return
     nested = _standard(Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS)))
     yield from (nested, smc) if first_accepted else (smc, nested)
-    yield from (slices, Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2), last)
+    yield from (slices, BRIDGE_OF_CURVED, by_hmc, Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2))
+
+
+def _bridge(model: Model) -> Family:
+    """Bridge sampling with chains as long as a density in so many dimensions needs."""
+    n_draws = BRIDGE_DRAWS_PER_DIMENSION * model.n_dimensions
+    return _standard(replace(BRIDGE, method=Bridge(n_chains=BRIDGE_CHAINS, n_draws=n_draws, n_warmup=BRIDGE_WARMUP)))
 
 
 def thorough(model: Model) -> Iterator[Family]:
@@ -135,7 +152,8 @@ def thorough(model: Model) -> Iterator[Family]:
     has_nested = model.n_dimensions <= NESTED_UP_TO
     if has_nested:
         yield _standard(Family("nested", End.THRESHOLDS, NestedSampling(n_live=None if model.is_black_box else LIVE_POINTS)))
-    yield BRIDGE
+    long_chains = not model.is_black_box and NESTED_UP_TO < model.n_dimensions <= BRIDGE_UP_TO
+    yield _bridge(model) if long_chains else BRIDGE
     if not model.is_black_box:
         yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
     if has_nested:

@@ -16,7 +16,7 @@ from zhat.errors import BadInput
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
 from zhat.numerics.series import effective_sample_size, r_hat
-from zhat.results.records import Draws
+from zhat.results.records import Draws, PathRun
 from zhat.sampling.backend.evaluation import state_at
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import Mode
@@ -48,8 +48,7 @@ class Chains:
     r_hat: float
     ess: float
     acceptance: float
-    started_from: Draws | None = None  # the last particles of the tempered run, weighted
-    half_way: float | None = None  # the inverse temperature in the middle of that run
+    path: PathRun | None = None  # the tempered run from whose last particles they started
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def run_chains(
         chain=np.repeat(np.arange(n_chains), n_draws),
     )
     found = chains_of(draws, float(np.mean([part.acceptance.mean for part in kept])))
-    return replace(found, started_from=final, half_way=float(path.betas[len(path.betas) // 2]))
+    return replace(found, path=path)
 
 
 def chains_of(draws: Draws, acceptance: float) -> Chains:

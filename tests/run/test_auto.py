@@ -102,7 +102,7 @@ def test_bridge_sampling_and_a_sharp_population_are_two_views(found):
     run, called = answers(doubt, doubt, doubt, doubt, bridge)
     result = outcome(run)
     assert result.status.is_ok and "bridge sampling on chains that agree" in result.why_this_method
-    run, called = answers(doubt, found, doubt, doubt, replace(bridge, log_evidence=found.log_evidence - 1.0), doubt, doubt)
+    run, _ = answers(doubt, found, doubt, doubt, replace(bridge, log_evidence=found.log_evidence - 1.0), doubt, doubt)
     assert not outcome(run).status.is_ok, "an accepted answer that differs is not passed over"
 
 

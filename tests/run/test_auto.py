@@ -99,7 +99,7 @@ def test_bridge_sampling_and_a_sharp_population_are_two_views(found):
     assert has_two_views(sharp) and not has_two_views(blunt)
     doubt = replace(found, status=DOUBT)
     bridge = replace(sharp, diagnostics={**sharp.diagnostics, "r_hat": 1.004})
-    run, called = answers(doubt, doubt, doubt, doubt, bridge)
+    run, _ = answers(doubt, doubt, doubt, doubt, bridge)
     result = outcome(run)
     assert result.status.is_ok and "bridge sampling on chains that agree" in result.why_this_method
     run, _ = answers(doubt, found, doubt, doubt, replace(bridge, log_evidence=found.log_evidence - 1.0), doubt, doubt)

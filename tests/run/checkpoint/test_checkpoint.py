@@ -54,6 +54,7 @@ def same_code(monkeypatch):
     monkeypatch.setattr("zhat.run.checkpoint.checkpoint.fingerprint_of", lambda value: repr(value)[:0] or "same")
     monkeypatch.setattr("zhat.sampling.backend.journal.SHORTEST", 0.0)
     monkeypatch.setattr("zhat.sampling.backend.journal.RATE", 1e12)
+    monkeypatch.setattr("zhat.sampling.backend.journal.SHARE", 1e12)
 
 
 def test_a_run_that_ended_goes_on_with_the_same_digits(tmp_path):

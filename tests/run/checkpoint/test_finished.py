@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zhat import zoo
+from zhat.results.records import Cost
 from zhat.run.checkpoint.finished import finished, keep
 from zhat.run.distribution.plans import carry_out
 from zhat.run.distribution.travel import Task
@@ -15,12 +16,14 @@ from zhat.sampling.backend.journal import Journal, journaled
 from zhat.sampling.backend.segments import Segments
 
 MODEL = zoo.example("E1").model
+NOTHING = Cost()
 
 
 @dataclass(frozen=True)
 class Result:
     value: float
     is_final: bool = True
+    cost: Cost = NOTHING
 
 
 def compute(model, value):

@@ -9,7 +9,8 @@ import pytest
 
 from zhat.errors import BadInput
 from zhat.run.checkpoint.checkpoint import _differences, _manifest
-from zhat.sampling.backend.journal import Journal, _rebuilt
+from zhat.sampling.backend.journal import Journal
+from zhat.sampling.backend.nesting import rebuilt
 from zhat.sampling.backend.segments import Entry, Segments
 
 HERE = {"call": "evidence", "settings": "0", "versions": ["python 3.11"], "models": {"m": {"data": "0", "functions": "1"}}}
@@ -62,7 +63,7 @@ def test_segments(tmp_path):
      {"value": {"dict": [1]}}, {"value": {"tuple": [0, 0], "class": ["zhat.sampling.state", "State"], "more": 1}}],
 )  # fmt: skip
 def test_outputs_of_no_call_are_computed_again(plain):
-    assert not isinstance(_rebuilt(Entry(plain, (np.arange(3.0),))), list)
+    assert not isinstance(rebuilt(Entry(plain, (np.arange(3.0),))), list)
 
 
 def test_foreign_names_in_a_folder_are_left_alone(tmp_path):

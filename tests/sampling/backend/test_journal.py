@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
@@ -12,7 +12,7 @@ import pytest
 
 from zhat.model.model import Model
 from zhat.sampling.backend.compiled import compiled
-from zhat.sampling.backend.journal import Journal, _digest, current, journaled, remembered
+from zhat.sampling.backend.journal import MEASURED, TRIED, Journal, _digest, current, journaled, remembered
 from zhat.sampling.backend.likelihoods import likelihoods
 from zhat.sampling.backend.segments import Segments
 from zhat.sampling.state import State
@@ -24,6 +24,7 @@ MODEL = Model(lambda p: -jnp.sum(p["x"] ** 2), {"x": dist.Normal(0.0, 1.0)}, nam
 def everything_is_kept(monkeypatch):
     monkeypatch.setattr("zhat.sampling.backend.journal.SHORTEST", 0.0)
     monkeypatch.setattr("zhat.sampling.backend.journal.RATE", 1e12)
+    monkeypatch.setattr("zhat.sampling.backend.journal.SHARE", 1e12)
 
 
 def twice(backend, x):
@@ -42,7 +43,7 @@ def test_known_calls_are_not_made(tmp_path):
         assert again["state"].log_likelihood is None
         assert np.asarray(again["state"].position).tolist() == [0.0, 2.0, 4.0]
         assert str(again["both"][0].dtype) == "float64"
-        repeated = compiled(MODEL, "twice", twice, again["both"][0])  # the output of a call is known by that call
+        repeated = compiled(MODEL, "twice", twice, again["both"][0])  # also from the output of a call
         assert np.asarray(repeated["state"].position).tolist() == np.asarray(chained["state"].position).tolist()
         assert journal.n_replayed == 2
         other = compiled(MODEL, "twice", twice, x + 1.0)  # other arguments are computed
@@ -54,12 +55,16 @@ def test_known_calls_are_not_made(tmp_path):
 def test_large_arguments_differ_by_any_value(tmp_path):
     journal = Journal(Segments(tmp_path))
     x = np.zeros(100_000)
-    keys = {journal._content((x,))}
+
+    def content(*args):
+        return journal._content(*jax.tree.flatten(args))
+
+    keys = {content(x)}
     for i in (0, 7, 12_345, 99_999):
         y = x.copy()
         y[i] = 1.0
-        keys.add(journal._content((y,)))
-    keys.add(journal._content((x.reshape(2, -1),)))
+        keys.add(content(y))
+    keys.add(content(x.reshape(2, -1)))
     assert len(keys) == 6
 
 
@@ -108,7 +113,7 @@ def test_a_full_disk_leaves_what_there_is(tmp_path, monkeypatch):
         def full(*args, **kwargs):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(np, "savez", full)
+        monkeypatch.setattr("os.fsync", full)
         remembered("b", 2.0)
     assert journal.failed.errno == 28
     assert len(Segments(tmp_path)) == 1 and len(list(tmp_path.iterdir())) == 1
@@ -129,9 +134,29 @@ def test_large_arrays_that_agree_in_the_sums_of_rows_and_columns_are_told_apart(
     one = np.zeros((1024, 1024))
     other = one.copy()
     one[[0, 1], [0, 1]] = other[[0, 1], [1, 0]] = 1.0
-    found = []
-    for array in (one, other):
-        digest = hashlib.blake2b()
-        _digest(digest, array)
-        found.append(digest.hexdigest())
-    assert found[0] != found[1]
+    assert _digest(one) != _digest(other)
+
+
+def test_calls_that_are_never_kept_get_no_keys(tmp_path, monkeypatch):
+    monkeypatch.setattr("zhat.sampling.backend.journal.SHORTEST", 1e3)
+    made = []
+    journal = Journal(Segments(tmp_path))
+    content = journal._content
+    monkeypatch.setattr(journal, "_content", lambda *args: made.append(1) or content(*args))
+    with journaled(journal):
+        found = [np.asarray(compiled(MODEL, "twice", twice, x + np.arange(3.0))["both"][0])[0] for x in range(70)]
+    assert found == list(range(70))
+    assert TRIED <= len(made) <= TRIED + 70 // MEASURED + 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_entries_of_an_earlier_run_are_looked_for_though_calls_are_short_now(tmp_path, monkeypatch):
+    with journaled(Journal(Segments(tmp_path))):
+        for x in range(20):
+            compiled(MODEL, "twice", twice, x + np.arange(3.0))
+    monkeypatch.setattr("zhat.sampling.backend.journal.SHORTEST", 1e3)
+    journal = Journal(Segments(tmp_path))
+    with journaled(journal):
+        for x in [*range(-10, 0), *range(20)]:
+            compiled(MODEL, "twice", twice, x + np.arange(3.0))
+    assert journal.n_replayed == 20

@@ -31,12 +31,12 @@ def finished(task: Task) -> Any:
 
 
 def keep(task: Task, result: Any) -> None:
-    """Keep the result of a task in the checkpoint, unless a budget or the user ended it."""
+    """Keep the result of a task in the checkpoint, unless a budget or the user ended it, or it is large for what it cost."""
     journal = current()
     if journal is None or task.kept is None or not result.is_final:
         return
     plain, arrays = plain_of(result, task.kept)
-    journal.keep_result(_key(task), Entry({"value": plain, "names": list(arrays)}, tuple(arrays.values())))
+    journal.keep_result(_key(task), Entry({"value": plain, "names": list(arrays)}, tuple(arrays.values())), result.cost.seconds)
 
 
 def _key(task: Task) -> str:

@@ -5,11 +5,13 @@ calls and calls of black boxes. A journal keeps what those returned. Started aga
 knows return what is kept, without computing, and the others are computed. So the journal may have gaps, no sampler knows of it, and the
 digits are the same by construction.
 
-*Keys.* A call is known by its purpose, the model, and the content of its arguments; for the output of another call, by the key of that
-call. So a run that takes another course (another budget of seconds) finds no entries from there on, and computes.
+*Keys.* A call is known by its purpose, the model, and the content of its arguments. So a run that takes another course (another budget of
+seconds) finds no entries from there on, and computes.
 
-*What is kept.* A call whose output is large for the seconds that it took is computed again instead (`RATE`). Seconds that decide
-something (`remembered`) are kept, so that the decision is the same.
+*What is kept.* A call is computed again instead where its output is large for the seconds that it took (`RATE`), or where reading its
+arguments for the key takes more than a hundredth of those seconds (`SHARE`). Which calls these are is measured, purpose by purpose, and no
+keys are made for them: a large population of a cheap likelihood costs nothing, and is computed again. Seconds that decide something
+(`remembered`) are kept, so that the decision is the same.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ import logging
 import re
 import time
 import weakref
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -28,19 +30,56 @@ from typing import Any
 import jax
 import numpy as np
 
-from zhat.errors import CorruptFile
 from zhat.model.data import fingerprint
 from zhat.model.model import Model
+from zhat.sampling.backend.nesting import MISSING, rebuilt, taken_apart
 from zhat.sampling.backend.segments import Entry, Segments
 
-# Bytes that may be kept for a second of computing: 3.6 GB an hour at most.
-RATE = 1e6
+# Bytes that may be kept for a second of computing: writing them takes about a hundredth of it (400 MB to 1 GB a second were measured). Of a
+# checkpoint that has grown large, fewer: 3.6 GB an hour at most.
+RATE, LATER_RATE, LARGE = 4e6, 1e6, 2**33
 # Calls shorter than this are computed again: reading them would take as long.
 SHORTEST = 1e-3
+# Bytes of a result that is kept in any case: as many as a file of its own takes time.
+SMALL = 2**18
+# Share of a call's seconds that making its key may take.
+SHARE = 0.01
+# The last calls of a purpose of which most have to be long enough: its times include what happens between two calls, now and then, and of
+# the first one compilation. Where they are not, one call of so many is measured.
+TRIED, MEASURED = 5, 64
 # Seconds after which the journal is written, more often in the beginning of a run, and bytes.
 FIRST, EVERY, FULL = 1.0, 10.0, 2**26
 
 log = logging.getLogger("zhat")
+
+
+class _Purpose:
+    """The calls of one purpose, and how many of the last ones were long enough to be kept."""
+
+    def __init__(self, name: str, n_known: int) -> None:
+        self.name = name
+        self.n_known = n_known  # entries of an earlier run that were not found yet
+        self._n_skipped = 0
+        self._worth: deque[bool] = deque(maxlen=TRIED)
+
+    def measure(self, seconds: float, least: float) -> None:
+        """Note a call that took so long, and would have had to take this long at least."""
+        self._worth.append(seconds >= least)
+
+    def needs_key(self) -> bool:
+        """Whether the next call may be in the journal, or will probably be kept."""
+        if self.n_known or len(self._worth) < TRIED or 2 * sum(self._worth) > TRIED:
+            return True
+        self._n_skipped += 1
+        return self._n_skipped % MEASURED == 0
+
+
+class _Pending:
+    """A call that may still be running."""
+
+    def __init__(self, key: str, purpose: _Purpose, making_key: float, begun: float, out: Any) -> None:
+        self.key, self.purpose, self.making_key, self.begun, self.out = key, purpose, making_key, begun, out
+        self.leaves = jax.tree.leaves(out)
 
 
 class Journal:
@@ -49,8 +88,10 @@ class Journal:
     def __init__(self, segments: Segments) -> None:
         self._segments = segments
         self._seen: Counter[str] = Counter()
-        self._pending: list[tuple[str, Any, float]] = []  # calls that may still be running
-        self._origin: dict[int, tuple[Any, str]] = {}  # of arrays that calls returned
+        self._known = Counter(key.split("-")[0] for key in segments.keys)
+        self._purposes: dict[Hashable, _Purpose] = {}
+        self._pending: list[_Pending] = []
+        self._contents: dict[int, tuple[Any, bytes]] = {}  # digests of JAX's arrays, which do not change
         self._unwritten: list[tuple[str, Entry]] = []
         self._n_bytes = 0
         self._begun = self._written_at = time.monotonic()
@@ -59,26 +100,33 @@ class Journal:
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    def call(self, what: tuple[str, ...], args: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+    def call(self, what: Hashable, args: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
         """What a compiled call returns, from the journal or computed."""
-        now = time.perf_counter()
-        self._settle(now)
-        key = self._next("call", *(_ADDRESS.sub("", part) for part in what), self._content(args))
-        found = self._segments.get(key)
-        out = _MISSING if not found else _rebuilt(found[0])
-        if out is _MISSING:
-            out = compute()
-            self._pending.append((key, out, now))
-        else:
-            self.n_replayed += 1
-        self._tag(out, key)
+        if self._pending:
+            self._settle(time.perf_counter())
         self._write_if_due()
+        purpose = self._purposes.get(what) or self._new_purpose(what)
+        if not purpose.needs_key():
+            return compute()
+        leaves, structure = jax.tree.flatten(args)
+        jax.block_until_ready(leaves)  # so that waiting is not taken for reading
+        begun = time.perf_counter()
+        key = f"{purpose.name}-{self._content(leaves, structure)}"
+        found = self._segments.get(key)
+        out = MISSING if not found else rebuilt(found[0])
+        if out is not MISSING:
+            purpose.n_known = max(0, purpose.n_known - 1)
+            self.n_replayed += 1
+            return out
+        now = time.perf_counter()
+        out = compute()
+        self._pending.append(_Pending(key, purpose, now - begun, now, out))
         return out
 
     def values(self, model: Model, params: Any, evaluate: Callable[[Any, Any], None]) -> np.ndarray:
         """Log likelihoods of a black box; `evaluate(rows, take)` evaluates some rows, and hands over their values in parts."""
         n = len(next(iter(params.values())))
-        key = self._next("values", model_id(model), self._content(dict(params)))
+        key = self._next("values", model_id(model), self._content(*jax.tree.flatten(dict(params))))
         out, known = np.empty(n), np.zeros(n, bool)
         for entry in self._segments.get(key):
             rows, values = entry.arrays
@@ -92,7 +140,8 @@ class Journal:
             nonlocal begun
             some, now = rows[part], time.perf_counter()
             out[some] = values
-            self._keep(key, Entry(None, (some.astype(np.int64), np.asarray(values, np.float64))), now - begun)
+            if now - begun >= max(SHORTEST, 16 * len(some) / self._rate) and self.failed is None:
+                self._keep(key, Entry(None, (some.astype(np.int64), np.asarray(values, np.float64))))
             begun = now
             self._write_if_due()
 
@@ -114,10 +163,11 @@ class Journal:
         found = self._segments.get(key)
         return found[0] if found else None
 
-    def keep_result(self, key: str, entry: Entry) -> None:
-        """Keep a finished result, at once."""
-        self._unwritten.append((key, entry))
-        self.write()
+    def keep_result(self, key: str, entry: Entry, seconds: float) -> None:
+        """Keep a finished result, if it is not large for the seconds that it took."""
+        if entry.n_bytes <= max(SMALL, self._rate * seconds):
+            self._keep(key, entry)
+            self._write_if_due()
 
     # -- keys --------------------------------------------------------------------------------------------------
 
@@ -126,43 +176,49 @@ class Journal:
         self._seen[digest] += 1
         return f"{digest}-{self._seen[digest]}"
 
-    def _content(self, tree: Any) -> str:
-        leaves, structure = jax.tree.flatten(tree)
+    def _new_purpose(self, what: Hashable) -> _Purpose:
+        name = hashlib.blake2b(_ADDRESS.sub("", repr(what)).encode(), digest_size=8).hexdigest()
+        self._purposes[what] = _Purpose(name, self._known[name])
+        return self._purposes[what]
+
+    def _content(self, leaves: list[Any], structure: Any) -> str:
         digest = hashlib.blake2b(_ADDRESS.sub("", str(structure)).encode(), digest_size=16)
         for leaf in leaves:
-            origin = self._origin.get(id(leaf))
-            if origin is not None and origin[0]() is leaf:
-                digest.update(origin[1].encode())
-            else:
-                _digest(digest, leaf)
+            digest.update(self._of_array(leaf) if isinstance(leaf, jax.Array) else _digest(leaf))
         return digest.hexdigest()
 
-    def _tag(self, out: Any, key: str) -> None:
-        if len(self._origin) > 4096:
-            self._origin = {i: (ref, tag) for i, (ref, tag) in self._origin.items() if ref() is not None}
-        for i, leaf in enumerate(jax.tree.leaves(out)):
-            self._origin[id(leaf)] = (weakref.ref(leaf), f"{key}/{i}")
+    def _of_array(self, leaf: jax.Array) -> bytes:
+        known = self._contents.get(id(leaf))
+        if known is None or known[0]() is not leaf:
+            if len(self._contents) > 4096:
+                self._contents = {i: (ref, found) for i, (ref, found) in self._contents.items() if ref() is not None}
+            known = self._contents[id(leaf)] = weakref.ref(leaf), _digest(leaf)
+        return known[1]
 
     # -- writing -----------------------------------------------------------------------------------------------
+
+    @property
+    def _rate(self) -> float:
+        return RATE if self._segments.n_bytes < LARGE else LATER_RATE
 
     def _settle(self, now: float, wait: bool = False) -> None:
         """Take over the outputs of calls that have ended."""
         while self._pending:
-            key, out, begun = self._pending[0]
-            leaves = jax.tree.leaves(out)
-            if not wait and not all(leaf.is_ready() for leaf in leaves):
+            call = self._pending[0]
+            if not wait and not all(leaf.is_ready() for leaf in call.leaves):
                 return
             self._pending.pop(0)
-            n_bytes = sum(leaf.nbytes for leaf in leaves)
-            if now - begun >= max(SHORTEST, n_bytes / RATE):
-                spec, arrays = _taken_apart(out)
+            n_bytes, seconds = sum(leaf.nbytes for leaf in call.leaves), now - call.begun
+            least = max(SHORTEST, n_bytes / self._rate)
+            call.purpose.measure(seconds, max(least, call.making_key / SHARE))
+            if seconds >= least and self.failed is None:
+                spec, arrays = taken_apart(call.out)
                 if spec is not None:
-                    self._keep(key, Entry(spec, arrays), now - begun)
+                    self._keep(call.key, Entry(spec, arrays))
 
-    def _keep(self, key: str, entry: Entry, seconds: float) -> None:
-        if seconds >= max(SHORTEST, entry.n_bytes / RATE) and self.failed is None:
-            self._unwritten.append((key, entry))
-            self._n_bytes += entry.n_bytes
+    def _keep(self, key: str, entry: Entry) -> None:
+        self._unwritten.append((key, entry))
+        self._n_bytes += entry.n_bytes
 
     def _write_if_due(self) -> None:
         now = time.monotonic()
@@ -186,76 +242,17 @@ class Journal:
 
 # -- arrays and their structure ------------------------------------------------------------------------------------
 
-_MISSING = object()
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def _digest(digest: Any, leaf: Any) -> None:
+def _digest(leaf: Any) -> bytes:
+    """A digest of an argument: of an array by its type, shape and bytes, which are not copied."""
     if not isinstance(leaf, np.ndarray | jax.Array | np.generic):
-        digest.update(_ADDRESS.sub("", repr(leaf)).encode())
-        return
+        return hashlib.blake2b(_ADDRESS.sub("", repr(leaf)).encode(), digest_size=16).digest()
     array = np.ascontiguousarray(leaf)
-    digest.update(f"{array.dtype.str}{array.shape}".encode())
-    digest.update(hashlib.sha256(array.tobytes()).digest())
-
-
-def _taken_apart(out: Any) -> tuple[Any, tuple[np.ndarray, ...]]:
-    """A nesting of dictionaries, lists and tuples as JSON values, and its arrays; None for a nesting of other things."""
-    arrays: list[np.ndarray] = []
-
-    def spec(value: Any) -> Any:
-        if value is None:
-            return None
-        if isinstance(value, dict):
-            if not all(isinstance(key, str) for key in value):
-                raise TypeError
-            return {"dict": {key: spec(item) for key, item in value.items()}}
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
-            kind = type(value)
-            if not kind.__module__.startswith("zhat.") or "." in kind.__qualname__:
-                raise TypeError
-            return {"tuple": [spec(item) for item in value], "class": [kind.__module__, kind.__qualname__]}
-        if isinstance(value, tuple | list):
-            return {"tuple" if isinstance(value, tuple) else "list": [spec(item) for item in value]}
-        if isinstance(value, jax.Array | np.ndarray) and value.dtype.kind in "fiub":
-            arrays.append(np.asarray(value))
-            return len(arrays) - 1
-        raise TypeError
-
-    try:
-        return {"value": spec(out)}, tuple(arrays)
-    except TypeError:
-        return None, ()
-
-
-def _rebuilt(entry: Entry) -> Any:
-    """What `_taken_apart` took apart, with arrays of JAX, as the call returned them."""
-
-    def value(spec: Any) -> Any:
-        if spec is None:
-            return None
-        if type(spec) is int:
-            return jax.device_put(np.array(entry.arrays[spec]))
-        if "dict" in spec:
-            return {key: value(item) for key, item in spec["dict"].items()}
-        if "list" in spec:
-            return [value(item) for item in spec["list"]]
-        items = [value(item) for item in spec["tuple"]]
-        return tuple(items) if "class" not in spec else _named_tuple(*spec["class"])(*items)
-
-    try:
-        with jax.enable_x64(True):
-            return value(entry.plain["value"])
-    except (KeyError, IndexError, TypeError, AttributeError, CorruptFile):
-        return _MISSING
-
-
-def _named_tuple(module: str, name: str) -> Any:
-    """A named tuple of our own, of those that are loaded."""
-    for kind in tuple.__subclasses__():
-        if (kind.__module__, kind.__qualname__) == (module, name) and module.startswith("zhat.") and hasattr(kind, "_fields"):
-            return kind
-    raise CorruptFile("a tuple that zhat does not have")
+    digest = hashlib.sha256(f"{array.dtype.str}{np.shape(leaf)}".encode())
+    digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.digest()
 
 
 # -- the journal of a run ------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import re
 import tempfile
 import zipfile
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,11 @@ class Segments:
         """How many keys there are."""
         return len(self._index)
 
+    @property
+    def keys(self) -> Iterator[str]:
+        """All keys."""
+        return iter(self._index)
+
     def __contains__(self, key: str) -> bool:
         """Whether there is an entry."""
         return key in self._index
@@ -89,29 +95,37 @@ class Segments:
             for array in entry.arrays:
                 little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
                 leaves.append({"dtype": little.dtype.str, "shape": list(array.shape), "offset": offset})
-                parts.append(little.tobytes())
-                offset += len(parts[-1])
+                parts.append(little.reshape(-1).view(np.uint8))
+                offset += little.nbytes
             index.append({"key": key, "plain": entry.plain, "leaves": leaves})
         text = np.frombuffer(json.dumps(index).encode(), np.uint8)
-        data = np.frombuffer(b"".join(parts), np.uint8)
         self._number += 1
-        name = self._write(text, data)
+        name = self._write({"index.npy": [text], "data.npy": parts})
+        self.n_bytes += offset
         for item in index:
             self._index.setdefault(item["key"], []).append((name, item))
 
-    def _write(self, text: np.ndarray, data: np.ndarray) -> str:
+    def _write(self, members: dict[str, list[np.ndarray]]) -> str:
+        """Write arrays of bytes, each in parts that are not copied; their checksum is made on the way."""
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".", suffix=".part", delete=False) as file:
             try:
-                np.savez(file, index=text, data=data)
+                hashed = _Hashed(file)
+                with zipfile.ZipFile(hashed, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]  # it writes, no more
+                    for name, parts in members.items():
+                        with archive.open(name, "w", force_zip64=True) as member:
+                            shape = (sum(len(part) for part in parts),)
+                            header = {"descr": "|u1", "fortran_order": False, "shape": shape}
+                            np.lib.format.write_array_header_1_0(member, header)
+                            for part in parts:
+                                member.write(part.data)
                 file.flush()
                 os.fsync(file.fileno())
-                name = f"{self._number:06d}-{_checksum(Path(file.name))}.npz"
+                name = f"{self._number:06d}-{hashed.digest.hexdigest()[:16]}.npz"
                 os.replace(file.name, self.folder / name)
             except BaseException:
                 Path(file.name).unlink(missing_ok=True)
                 raise
         sync_folder(self.folder)
-        self.n_bytes += data.nbytes
         return name
 
     def _note(self, path: Path) -> None:
@@ -142,6 +156,23 @@ class Segments:
                 self._loaded.popitem(last=False)
         self._loaded.move_to_end(name)
         return self._loaded[name]
+
+
+class _Hashed:
+    """A file that is written from its beginning to its end, and the SHA-256 of what was written."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        """Write, and add to the checksum."""
+        self.digest.update(data)
+        return int(self._file.write(data))
+
+    def flush(self) -> None:
+        """See files."""
+        self._file.flush()
 
 
 def sync_folder(folder: Path) -> None:

@@ -31,8 +31,8 @@ CASES = {
 }
 
 
-def call_of(case: str) -> Callable[[str | None], Any]:
-    """The call, by the name of its checkpoint."""
+def call_of(case: str) -> Callable[..., Any]:
+    """The call, by the name of its checkpoint and perhaps the number of repeats."""
     import numpy as np
     import numpyro.distributions as dist
 
@@ -54,7 +54,11 @@ def call_of(case: str) -> Callable[[str | None], Any]:
             1,
         ),
     }[case]
-    return lambda folder: zhat.evidence(model, method, seed=1, progress=False, repeats=repeats, checkpoint=folder)
+
+    def call(folder: str | None, n: int = repeats) -> Any:
+        return zhat.evidence(model, method, seed=1, progress=False, repeats=n, checkpoint=folder)
+
+    return call
 
 
 class Inside:
@@ -96,7 +100,7 @@ def measured(case: str, pairs: int) -> list[Any]:
     """One row."""
     call, inside = call_of(case), Inside()
     without, kept, shares, digits = [], [], [], set()
-    call(None)  # compiles
+    call(None, 1)  # compiles
     for _ in range(pairs):
         for times, folder in ((without, False), (kept, True)):
             with tempfile.TemporaryDirectory() as there:

@@ -7,13 +7,16 @@ seeds, and results are ordered by task, not by arrival.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, TypeVar
 
 from zhat.run.checkpoint.finished import finished, keep
-from zhat.run.distribution.travel import Task, opened, parcels, submitted, work
+from zhat.run.distribution.travel import Parcel, Task, opened, parcels, submitted, work
 from zhat.sampling.backend.loop import Loop
+
+# Bytes of tasks that are submitted together: Dask warns of ten times as many.
+TOGETHER = 1_000_000
 
 T = TypeVar("T")
 Plan = Generator[list[Task], list[Any], T]
@@ -103,6 +106,25 @@ class _Dispatcher:
                 sent += missing
                 if not missing:
                     self._advance(i, following)
-            for place, parcel in zip(sent, parcels(task for _, _, task in sent), strict=True):
-                self._places[submitted(self._executor, work, parcel)] = place
+            futures = [
+                future
+                for some in _in_groups(parcels(task for _, _, task in sent))
+                for future in submitted(self._executor, work, [(parcel,) for parcel in some])
+            ]
+            self._places.update(zip(futures, sent, strict=True))
             tasks = following
+
+
+def _in_groups(made: Sequence[Parcel]) -> Iterator[list[Parcel]]:
+    """Parcels that are sent together: as many as stay below `TOGETHER` bytes."""
+    group: list[Parcel] = []
+    n_bytes = 0
+    for parcel in made:
+        size = len(parcel.code) + len(parcel.rest)
+        if group and n_bytes + size > TOGETHER:
+            yield group
+            group, n_bytes = [], 0
+        group.append(parcel)
+        n_bytes += size
+    if group:
+        yield group

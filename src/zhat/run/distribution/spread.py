@@ -21,7 +21,7 @@ import os
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -47,8 +47,12 @@ from zhat.run.distribution.travel import loaded, opened, packed, raised, submitt
 from zhat.sampling.backend.likelihoods import Params, Take
 
 # Seconds that a piece should take: a hundred times what sending it costs, and short against a batch. A task of Dask or MPI passes through a
-# scheduler and costs some milliseconds.
-PIECE_SECONDS, SCHEDULED_PIECE_SECONDS = 0.04, 0.3
+# scheduler and costs some milliseconds (seven, with about twenty messages, on a local cluster of eight workers on two busy cores).
+PIECE_SECONDS, SCHEDULED_PIECE_SECONDS = 0.04, 1.0
+# Seconds of expected points that an idle worker of a scheduler gets at once: they may be in vain, and the next batch waits for them.
+EARLY_SECONDS = 0.06
+# How much pieces may differ in their seconds for a point so that a batch is cut into equal pieces, as few as there are workers.
+EVEN = 0.1
 # Pieces under way for each worker: one that is computed, and one that waits, so that no worker waits for the next.
 AHEAD = 2
 # Seconds of computing below which a batch is not worth sending.
@@ -63,10 +67,11 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Piece:
-    """Rows of a batch, as they are sent."""
+    """Rows of a batch, as they are sent; or where their values are among those of points that were sent early."""
 
     rows: Rows
     with_model: bool = False
+    places: Rows | None = None
 
 
 class Spread:
@@ -77,8 +82,9 @@ class Spread:
         here = isinstance(executor, LocalPool | ThreadPoolExecutor | ProcessPoolExecutor)
         self.piece_seconds = PIECE_SECONDS if here else SCHEDULED_PIECE_SECONDS
         self.seconds = math.nan  # of one likelihood, averaged over the last pieces
+        self.unevenness = 0.0  # by how much pieces differ from it, relatively
         self.expected: dict[bytes, dict[str, np.ndarray]] = {}
-        self.early: dict[bytes, Future[Any]] = {}
+        self.early: dict[bytes, tuple[Future[Any], int]] = {}  # and the place among the points of the same piece
         self._models: OrderedDict[tuple[int, ...], tuple[Any, str, bytes]] = OrderedDict()
 
     def __call__(self, model: Model, params: Params, take: Take) -> None:
@@ -109,16 +115,35 @@ class Spread:
     def note(self, seconds: float, n: int) -> None:
         """Update what one likelihood takes."""
         each = seconds / n
-        self.seconds = each if math.isnan(self.seconds) else 0.7 * self.seconds + 0.3 * each
+        if math.isnan(self.seconds):
+            self.seconds = each
+        self.unevenness += 0.3 * (abs(each / max(self.seconds, 1e-9) - 1.0) - self.unevenness)
+        self.seconds += 0.3 * (each - self.seconds)
 
-    def submit(self, box: BlackBox, params: Params, with_model: bool) -> Future[Any]:
-        """Send a piece."""
+    def equal_pieces(self, n: int) -> int | None:
+        """The size of equal pieces that end together; None where calls differ in time, or are not known, or a piece costs little to send."""
+        if self.piece_seconds < SCHEDULED_PIECE_SECONDS or math.isnan(self.seconds) or self.unevenness > EVEN:
+            return None
+        rounds = max(1, math.ceil(n * self.seconds / (self.n_workers * self.piece_seconds)))
+        return max(1, -(-n // (self.n_workers * rounds)))
+
+    def early_piece(self) -> int:
+        """How many expected points to send to an idle worker: one, unless sending costs much."""
+        if self.piece_seconds < SCHEDULED_PIECE_SECONDS or math.isnan(self.seconds):
+            return 1
+        return max(1, int(EARLY_SECONDS / max(self.seconds, 1e-9)))
+
+    def submit(self, box: BlackBox, pieces: Sequence[tuple[Params, bool]]) -> list[Future[Any]]:
+        """Send pieces: their points, and whether with the model."""
         digest, code = self.sent(box)
-        args = (digest, code if with_model else None, {k: np.ascontiguousarray(v) for k, v in params.items()}, versions())
-        if isinstance(self.executor, LocalPool) and self.executor.timeout is not None:
-            n = len(next(iter(params.values())))
-            return self.executor.submit_within(n * self.executor.timeout, evaluated, *args)
-        return submitted(self.executor, evaluated, *args)
+        calls = [
+            (digest, code if with_model else None, {k: np.ascontiguousarray(v) for k, v in params.items()}, versions())
+            for params, with_model in pieces
+        ]
+        if isinstance(self.executor, LocalPool) and (limit := self.executor.timeout) is not None:
+            lengths = [len(next(iter(params.values()))) for params, _ in pieces]
+            return [self.executor.submit_within(n * limit, evaluated, *args) for n, args in zip(lengths, calls, strict=True)]
+        return submitted(self.executor, evaluated, calls)
 
 
 def _rows(params: Params) -> Iterator[tuple[bytes, dict[str, np.ndarray]]]:
@@ -136,6 +161,7 @@ class _Batch:
         self.todo = np.arange(len(next(iter(params.values()))))
         self.again: deque[_Piece] = deque()
         self.under_way: dict[Future[Any], _Piece] = {}
+        self.equal: int | None = None
 
     def run(self) -> None:
         """Send pieces and take their values until all rows have one."""
@@ -143,9 +169,14 @@ class _Batch:
             self._here()
             return
         self._claim()
+        self.equal = self.spread.equal_pieces(len(self.todo))
         while True:
-            while len(self.under_way) < AHEAD * self.spread.n_workers and (piece := self._following()) is not None:
-                self.under_way[self.spread.submit(self.box, self._part(piece.rows), piece.with_model)] = piece
+            pieces: list[_Piece] = []
+            while len(self.under_way) + len(pieces) < AHEAD * self.spread.n_workers and (piece := self._following()) is not None:
+                pieces.append(piece)
+            if pieces:
+                sent = self.spread.submit(self.box, [(self._part(piece.rows), piece.with_model) for piece in pieces])
+                self.under_way.update(zip(sent, pieces, strict=True))
             if not self.under_way:
                 return
             self._use_idle()
@@ -155,7 +186,7 @@ class _Batch:
 
     def cancel(self) -> None:
         """Give up what is under way."""
-        for future in (*self.under_way, *self.spread.early.values()):
+        for future in (*self.under_way, *(future for future, _ in self.spread.early.values())):
             future.cancel()
         self.spread.early.clear()
 
@@ -174,25 +205,35 @@ class _Batch:
         """Rows that were expected, and are being evaluated already; what was expected in vain is given up."""
         early, self.spread.early = self.spread.early, {}
         if early:
-            left = []
+            left, found = [], dict[Future[Any], list[tuple[int, int]]]()
             for i, (name, _) in enumerate(_rows(self.params)):
-                future = early.pop(name, None)
-                if future is None:
-                    left.append(i)
+                if name in early:
+                    future, place = early.pop(name)
+                    found.setdefault(future, []).append((i, place))
                 else:
-                    self.under_way[future] = _Piece(self.todo[i : i + 1])
+                    left.append(i)
+            for future, pairs in found.items():
+                rows, places = np.array(pairs).T
+                self.under_way[future] = _Piece(self.todo[rows], places=places)
             self.todo = self.todo[left]
-            for name, future in early.items():
-                if name in self.spread.expected or not future.cancel():
-                    self.spread.early[name] = future
+            wanted = {future for name, (future, _) in early.items() if name in self.spread.expected} | found.keys()
+            for name, (future, place) in early.items():
+                if future in wanted or not future.cancel():
+                    self.spread.early[name] = future, place
 
     def _use_idle(self) -> None:
         """Begin with expected points where fewer pieces are under way than there are workers."""
-        running = len(self.under_way) + sum(not future.done() for future in self.spread.early.values())
-        while running < self.spread.n_workers and self.spread.expected:
-            name = next(iter(self.spread.expected))
-            self.spread.early[name] = self.spread.submit(self.box, self.spread.expected.pop(name), False)
-            running += 1
+        early = {future for future, _ in self.spread.early.values() if not future.done()}
+        n_idle = self.spread.n_workers - len(self.under_way.keys() | early)
+        if n_idle <= 0 or not self.spread.expected:
+            return
+        size = self.spread.early_piece()
+        names = list(self.spread.expected)[: n_idle * size]
+        rows = [self.spread.expected.pop(name) for name in names]
+        groups = range(0, len(names), size)
+        pieces = [({k: np.concatenate([row[k] for row in rows[i : i + size]]) for k in rows[0]}, False) for i in groups]
+        for i, future in zip(groups, self.spread.submit(self.box, pieces), strict=True):
+            self.spread.early.update({name: (future, place) for place, name in enumerate(names[i : i + size])})
 
     def _following(self) -> _Piece | None:
         if self.again:
@@ -201,7 +242,9 @@ class _Batch:
         if not n:
             return None
         size = BATCHED_PIECE
-        if not self.box.batched:
+        if not self.box.batched and self.equal is not None:
+            size = self.equal
+        elif not self.box.batched:
             even = -(-n // (2 * self.spread.n_workers))
             wanted = 1 if math.isnan(self.spread.seconds) else int(self.spread.piece_seconds / max(self.spread.seconds, 1e-9))
             size = max(1, min(even, wanted))
@@ -224,11 +267,13 @@ class _Batch:
             return
         if kind == "unknown model":
             self.again.append(_Piece(piece.rows, with_model=True))
+        elif kind == "raised" and piece.places is not None:  # perhaps at a point that nobody needs
+            self.again.append(_Piece(piece.rows))
         elif kind == "raised":
             opened(value)
         else:
-            self.spread.note(seconds, len(piece.rows))
-            self.take(piece.rows, value)
+            self.spread.note(seconds, len(value))
+            self.take(piece.rows, value if piece.places is None else value[piece.places])
 
     def _lost(self, piece: _Piece, how: str, error: Exception) -> None:
         if len(piece.rows) > 1 and not self.box.batched:

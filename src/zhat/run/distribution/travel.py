@@ -17,7 +17,7 @@ import platform
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cache
@@ -95,11 +95,17 @@ def work(parcel: Parcel) -> bytes:
     return bytes(cloudpickle.dumps(answer))
 
 
-def submitted(executor: Executor, function: Callable[..., Any], *args: Any) -> Future[Any]:
-    """Submit a call; each is a call of its own, also to Dask, which otherwise takes equal arguments for one task and hashes them."""
-    if hasattr(executor, "_client"):  # Dask's
-        return executor.submit(function, *args, pure=False)
-    return executor.submit(function, *args)
+def submitted(executor: Executor, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
+    """Submit calls of a function; each is a call of its own, also to Dask, which otherwise takes equal arguments for one task.
+
+    Dask's scheduler takes some milliseconds for every submission and little more for many calls in one, so they are sent together.
+    """
+    client, wrapped = getattr(executor, "_client", None), getattr(executor, "_wrap_future", None)
+    if client is None:
+        return [executor.submit(function, *args) for args in calls]
+    if wrapped is None or len(calls) == 1:
+        return [executor.submit(function, *args, pure=False) for args in calls]
+    return [wrapped(future) for future in client.map(function, *zip(*calls, strict=True), pure=False)]
 
 
 def raised(error: Exception) -> bytes:

@@ -106,7 +106,16 @@ def run(method: str, how: str) -> list[Any]:
         found = zhat.evidence(box(), METHODS[method], seed=1, progress=False, executor=where)
         seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
     digits = [repr(found.log_evidence), repr(found.log_evidence_se)]
-    return [method, how, round(seconds, 1), round(cpu, 1), found.cost.n_likelihood, *digits, len(killed), round(os.getloadavg()[0], 1)]
+    return [
+        method,
+        how,
+        round(seconds, 1),
+        round(cpu, 1),
+        found.cost.n_likelihood,
+        *digits,
+        len(killed),
+        round(os.getloadavg()[0], 1),
+    ]
 
 
 def report() -> str:
@@ -121,7 +130,9 @@ def report() -> str:
             same = "yes" if all(row[k] == one[k] for k in ("log_evidence", "se", "likelihoods")) else "NO"
             speed = f"{float(one['seconds']) / float(row['seconds']):.2f}"
         calls = f"{int(row['likelihoods']):,}"
-        shown.append([row["method"], row["how"], calls, row["seconds"], row["cpu_seconds"], speed, same, row["killed"], row["load"]])
+        shown.append(
+            [row["method"], row["how"], calls, row["seconds"], row["cpu_seconds"], speed, same, row["killed"], row["load"]]
+        )
     header = ["method", "workers", "likelihoods", "seconds", "CPU s of the caller", "times one", "same digits", "killed", "load"]
     return "\n\n".join(["## One run over eight workers", common.table(header, shown)])
 

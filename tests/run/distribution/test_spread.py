@@ -49,7 +49,8 @@ def test_digits_do_not_depend_on_the_workers(method, monkeypatch):
     model = zhat.Model.black_box(gaussian, PRIOR, name="box")
     alone = zhat.evidence(model, method, seed=3, progress=False)
     monkeypatch.setattr(spread, "WORTH_SENDING", 0.0)
-    for n in (2, 7):
+    for n, from_seconds in ((2, 1.0), (7, 0.0)):  # as a local executor, and as one with a scheduler
+        monkeypatch.setattr(spread, "SCHEDULED_PIECE_SECONDS", from_seconds)
         with ThreadPoolExecutor(n) as executor:
             spread_out = zhat.evidence(model, method, seed=3, progress=False, executor=executor)
         assert spread_out.log_evidence == alone.log_evidence
@@ -112,6 +113,41 @@ def test_a_point_that_kills_hangs_or_raises_is_named(pool, monkeypatch):
         values(pool, raising, x)
     assert any("x=[6. 7.]" in note for note in raised.value.__notes__)
     assert values(pool, lambda p: float(p["x"][0]), x).tolist() == x[:, 0].tolist()  # and the pool goes on
+
+
+def test_calls_of_equal_time_are_cut_into_one_piece_for_each_worker(monkeypatch):
+    monkeypatch.setattr(spread, "SCHEDULED_PIECE_SECONDS", 0.0)
+    found = Spread(ThreadPoolExecutor(1), 8)
+    assert found.equal_pieces(200) is None  # nothing is known yet
+    found.piece_seconds = 1.0
+    found.note(0.2, 10)
+    assert (found.equal_pieces(200), found.equal_pieces(100), found.equal_pieces(3)) == (25, 13, 1)
+    assert found.equal_pieces(4000) == 50  # ten rounds of a second
+    assert found.early_piece() == 3
+    for seconds in (0.1, 0.4, 0.1):
+        found.note(seconds, 10)
+    assert found.equal_pieces(200) is None  # they differ
+
+
+def test_a_point_that_was_sent_early_in_vain_may_raise(monkeypatch):
+    monkeypatch.setattr(spread, "SCHEDULED_PIECE_SECONDS", 0.0)
+    monkeypatch.setattr(spread, "WORTH_SENDING", 0.0)
+
+    def picky(p):
+        time.sleep(1e-3)
+        if p["x"][0] > 90.0:
+            raise ZeroDivisionError
+        return float(p["x"][0])
+
+    model = zhat.Model.black_box(picky, PRIOR, name="box")
+    x = np.stack([np.arange(100.0), np.zeros(100)], axis=1)
+    with ThreadPoolExecutor(4) as executor, evaluated_by(made := Spread(executor, 4)):
+        made.expect(model, {"x": x[80:]})
+        assert likelihoods(model, {"x": x[:8]}).tolist() == list(range(8))
+        assert made.early
+        assert likelihoods(model, {"x": x[78:90]}).tolist() == list(range(78, 90))
+        with pytest.raises(ZeroDivisionError):
+            likelihoods(model, {"x": x[88:93]})
 
 
 def test_the_model_travels_once():

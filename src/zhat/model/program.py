@@ -187,10 +187,10 @@ def program_of(prior: Any, takes_hyper: bool) -> Program:
             _sample_all(distributions)
 
         return from_dictionary
-    if not callable(prior):
+    if not callable(prior) or isinstance(prior, dist.Distribution):  # which can be called, to draw from it
         raise BadType(
-            f"prior is a {type(prior).__name__}: give a dictionary of NumPyro distributions, or a function of "
-            "numpyro.sample statements."
+            f"prior is a {type(prior).__name__}: give a dictionary of NumPyro distributions by the names of the parameters, such as "
+            "{'mu': numpyro.distributions.Normal(0.0, 10.0)}, or a function of numpyro.sample statements."
         )
     _check_call(prior, takes_hyper)
 

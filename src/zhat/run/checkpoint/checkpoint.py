@@ -81,11 +81,11 @@ def _folder(path: Any) -> Path:
     folder = Path(path)
     if "\0" in str(folder) or not str(path):
         raise BadInput(f"checkpoint={str(path)!r} cannot be the name of a folder; give checkpoint='run.ckpt'.")
-    if folder.exists() and not folder.is_dir():
-        raise BadInput(f"checkpoint={str(folder)!r} is a file; a checkpoint is a folder of its own: give another name.")
-    if folder.is_dir() and not (folder / MANIFEST).exists() and any(p.name != LOCK for p in folder.iterdir()):
-        raise BadInput(f"checkpoint={str(folder)!r} is a folder with other files in it; give the name of a new one.")
     try:
+        if folder.exists() and not folder.is_dir():
+            raise BadInput(f"checkpoint={str(folder)!r} is a file; a checkpoint is a folder of its own: give another name.")
+        if folder.is_dir() and not (folder / MANIFEST).exists() and any(p.name != LOCK for p in folder.iterdir()):
+            raise BadInput(f"checkpoint={str(folder)!r} is a folder with other files in it; give the name of a new one.")
         folder.mkdir(exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(13, "it cannot be written to")

@@ -63,6 +63,8 @@ class Loop:
 
     def __init__(self, budget: Budget | None = None, progress: bool | None = None, label: str = "") -> None:
         check_surroundings()
+        if progress not in (None, True, False):
+            raise BadType(f"progress={progress!r}: give True, False, or None to show progress in a terminal only.")
         self.budget = budget or Budget()
         self.label = label
         self.n_likelihood = 0

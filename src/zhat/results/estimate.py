@@ -326,6 +326,12 @@ class Evidence:
         unit = self.units.get(column) or self.units.get(name)
         return f"{text} [{unit}]" if unit else text
 
+    def thinned(self, n_draws: int) -> Evidence:
+        """The same with `n_draws` posterior draws of equal weight instead of the whole record, which may be large."""
+        from zhat.results.thinning import thinned
+
+        return thinned(self, n_draws)
+
     def save(self, path: str | Path) -> Path:
         """Write `path` (JSON) and, when there is a record, an .npz of arrays beside it; returns the path."""
         from zhat.results.storage import save_evidence

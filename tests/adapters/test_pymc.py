@@ -424,3 +424,13 @@ def test_standard_coordinates_have_the_same_parameters_and_the_jacobian(pm):
 
 def test_models_without_hierarchies_have_no_other_coordinates(pm):
     assert both("linear")[0].in_other_coordinates() is None
+
+
+def test_coords_are_the_labels_of_entries_and_go_to_arviz(pm):
+    with pm.Model(coords={"school": ["A", "B"]}) as model:
+        theta = pm.Normal("theta", 0.0, 1.0, dims="school")
+        pm.Normal("y", theta, 1.0, observed=np.array([0.5, -0.5]), dims="school")
+    result = zhat.evidence(zhat.Model.from_pymc(model), zhat.PriorMean(n_draws=2000), seed=1)
+    assert result.labels == {"theta[0]": "theta[A]", "theta[1]": "theta[B]"}
+    tree = result.to_arviz(coords=model.coords, dims=model.named_vars_to_dims)
+    assert list(tree["posterior"]["theta"].coords["school"].values) == ["A", "B"]

@@ -6,6 +6,7 @@ draws, which is what ArviZ's functions expect; the effective sample size does no
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,21 @@ from zhat.seeding import Key
 RESAMPLED = 4000
 
 
-def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
+def to_arviz(
+    result: Evidence,
+    n_draws: int | None = None,
+    coords: Mapping[str, Any] | None = None,
+    dims: Mapping[str, Sequence[str]] | None = None,
+) -> Any:
     """A DataTree with the groups posterior and sample_stats; the evidence and its error are attributes.
 
     Parameters
     ----------
     n_draws : int, optional
         Number of draws to resample from weighted ones; by default 4000, or as many as there are. Chains are taken whole.
+    coords, dims : mapping, optional
+        Values of named dimensions, and the dimensions of each parameter, as ArviZ takes them; of a PyMC model they are ``model.coords`` and
+        ``model.named_vars_to_dims``.
     """
     try:
         from arviz_base import from_dict
@@ -53,7 +62,12 @@ def to_arviz(result: Evidence, n_draws: int | None = None) -> Any:
         "log_evidence_se": np.nan if result.log_evidence_se is None else result.log_evidence_se,
         "status": str(result.status),
     }
-    tree = from_dict({"posterior": posterior, "sample_stats": stats}, attrs={"/": attributes, "posterior": attributes})
+    tree = from_dict(
+        {"posterior": posterior, "sample_stats": stats},
+        coords={name: list(values) for name, values in (coords or {}).items() if values is not None},
+        dims={name: list(of) for name, of in (dims or {}).items() if name in posterior},
+        attrs={"/": attributes, "posterior": attributes},
+    )
     for name in posterior:  # the names that xarray's plots look for
         if name in result.labels:
             tree["posterior"][name].attrs["long_name"] = result.labels[name]

@@ -87,6 +87,7 @@ def model(
         zero_where_nan=zero_where_nan,
         data_id=data_id or fingerprint(host_arrays(read.observed, "observed values of the PyMC model")),
         described=Described(f"a PyMC model of {observed}", told),
+        labels=_labels(pymc_model, sites) or None,
         core=core,
     )
     check_traceable(made)
@@ -203,6 +204,19 @@ def _priors(pymc_model: Any) -> dict[str, str]:
     from pymc.printing import str_for_dist
 
     return {x.name: str_for_dist(x, formatting="plain").partition(" ~ ")[2] for x in pymc_model.free_RVs}
+
+
+def _labels(pymc_model: Any, sites: tuple[Site, ...]) -> dict[str, str]:
+    """The entries of variables with dims by their coords: ``theta[3]`` is shown as ``theta[Lawrence]``."""
+    labels: dict[str, str] = {}
+    for site in sites:
+        coords = [pymc_model.coords.get(dim) for dim in pymc_model.named_vars_to_dims.get(site.name) or ()]
+        if len(coords) != len(site.shape) or any(one is None for one in coords):
+            continue
+        for at in np.ndindex(*site.shape) if site.shape else ():
+            where = ", ".join(str(one[i]) for one, i in zip(coords, at, strict=True))
+            labels[f"{site.name}[{','.join(map(str, at))}]"] = f"{site.name}[{where}]"
+    return labels
 
 
 def _import_pymc() -> None:

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 # The name of a model that was given none.
 UNNAMED = "model"
+# Entries of the largest data array from which on data are large: 100,000 likelihoods of such a logistic regression take about 20 s.
+LARGE_DATA = 500_000
 
 
 class About(TypedDict, total=False):
@@ -500,6 +502,19 @@ class Model:
     def data_size(self) -> int:
         """Number of entries of the largest data array; without data, of what the likelihood has in its closure or makes."""
         return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=self.core.largest_array)
+
+    @property
+    def has_large_data(self) -> bool:
+        """Whether a likelihood evaluation is expensive because of the size of the data."""
+        return self.data_size >= LARGE_DATA
+
+    @cached_property
+    def data_for_calls(self) -> Any:
+        """The data as compiled programs take them; large ones are copied to JAX once, because several calls, each with a copy, may be under way."""
+        if not self.has_large_data:
+            return self.data
+        with jax.enable_x64(True):
+            return jax.tree.map(jnp.asarray, self.data)
 
     @property
     def is_black_box(self) -> bool:

@@ -313,11 +313,16 @@ class Evidence:
 
         return of_evidence(self)
 
-    def to_arviz(self, n_draws: int | None = None) -> Any:
-        """Posterior draws for ArviZ, weighted ones resampled; the evidence is among the attributes."""
+    def to_arviz(
+        self, n_draws: int | None = None, coords: Mapping[str, Any] | None = None, dims: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Posterior draws for ArviZ, weighted ones resampled; the evidence is among the attributes.
+
+        `coords` and `dims` are as ArviZ takes them; of a PyMC model ``model.coords`` and ``model.named_vars_to_dims``.
+        """
         from zhat.adapters.arviz import to_arviz
 
-        return to_arviz(self, n_draws)
+        return to_arviz(self, n_draws, coords, dims)
 
     def label(self, column: str) -> str:
         """The label of a parameter or of one entry of an array, ``beta[0]``, with its unit in brackets; its name without a label."""

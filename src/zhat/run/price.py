@@ -38,9 +38,6 @@ from zhat.seeding import Key
 # Seconds a likelihood from which on a default run aims at `COARSE` instead of at what its own sizes give: a default run of 100,000 likelihoods
 # takes two minutes there. A standard error of 0.1 changes a Bayes factor by a tenth, a fortieth of the width of a step of Jeffreys' scale.
 SLOW, COARSE = 1e-3, 0.1
-# The same for compiled likelihoods, by the entries of the largest data array, so that the digits do not depend on a clock: 100,000 likelihoods of a
-# logistic regression of this size take about 20 s, and the check for missed mass more.
-LARGE_DATA = 500_000
 # Seconds from which on a plan is called hopeless unless someone means it.
 HOPELESS = 3600.0
 # Newton steps of a search on average, and moves of a particle of a check's population: on the exact models of one to ten dimensions.
@@ -119,8 +116,8 @@ def default_precision(seconds_per_likelihood: float) -> float | None:
 
 
 def precision_for_data(model: Model) -> float | None:
-    """The same for a compiled likelihood, by the size of its data."""
-    return COARSE if model.data_size >= LARGE_DATA else None
+    """The same for a compiled likelihood, by the size of its data, so that the digits do not depend on a clock."""
+    return COARSE if model.has_large_data else None
 
 
 def affordable_factor(model: Model, method: Method, seconds_per_likelihood: float, seconds: float = 60.0) -> float:

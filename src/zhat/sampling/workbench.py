@@ -17,8 +17,8 @@ from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.observer import Observer
 from zhat.seeding import Key
 
-# Prior draws where a likelihood evaluation is expensive: of a black box, and of a model with more entries of data than this.
-FEW, LARGE = 256, 500_000
+# Prior draws where a likelihood evaluation is expensive: of a black box, and of a model with large data.
+FEW = 256
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Workbench:
     def prior(self) -> Draws:
         """Draws from the prior with their likelihoods: starting points, and draws for the first checks (fewer for a black box)."""
         if self._prior is None:
-            n = FEW if self.model.is_black_box or self.model.data_size > LARGE else 1024
+            n = FEW if self.model.is_black_box or self.model.has_large_data else 1024
             self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
         return self._prior
 

@@ -115,14 +115,12 @@ def pairs(comparison: Comparison) -> list[Child]:
     ]
     if len(shown) < len(factors):
         parts.append(tag("p", f"{len(shown)} of {len(factors)} pairs: those with the best model.", class_="note"))
-    parts.append(
-        tag(
-            "p",
-            "± is the Monte Carlo standard error: how far another run may differ from this one. It does not include the effect of "
-            "the priors of the models on the Bayes factor.",
-            class_="note",
-        )
+    meaning = (
+        "± is the Monte Carlo standard error: how far another run may differ from this one. It does not include"
+        if any(f.se for f in factors)
+        else "These are exact values, without a Monte Carlo standard error. ± does not include"
     )
+    parts.append(tag("p", f"{meaning} the effect of the priors of the models on the Bayes factor.", class_="note"))
     return parts
 
 

@@ -79,7 +79,7 @@ def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any, q
 
     def compute() -> Any:
         with jax.enable_x64(True):
-            return core.compiled(purpose, lambda: with_backend, quick)(model.data, model.hyper, *args)
+            return core.compiled(purpose, lambda: with_backend, quick)(model.data_for_calls, model.hyper, *args)
 
     journal = current()
     return compute() if journal is None else journal.call((model_id(model), purpose), args, compute)

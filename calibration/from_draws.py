@@ -60,7 +60,7 @@ def own_chains(model, runs):
             yield named(constrain_batch(model, chains.draws.position)[0], 4)
 
 
-def numpyro_chains(model, runs):
+def numpyro_chains(model, runs, dense_mass=False):
     """Sets of chains by NumPyro's NUTS on the same density; all sets in one vectorised run, each chain with its own adaptation."""
     from numpyro.infer import MCMC, NUTS
 
@@ -75,7 +75,7 @@ def numpyro_chains(model, runs):
     with jax.enable_x64(True):
         start = prior_positions(model, 4 * runs, Key(FIRST_SEED))
         mcmc = MCMC(
-            NUTS(potential_fn=potential, target_accept_prob=0.9),
+            NUTS(potential_fn=potential, target_accept_prob=0.9, dense_mass=dense_mass),
             num_warmup=1000, num_samples=1000, num_chains=4 * runs, chain_method="vectorized", progress_bar=False,
         )  # fmt: skip
         mcmc.run(jax.random.key(FIRST_SEED), init_params=start)

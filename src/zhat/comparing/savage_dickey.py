@@ -122,7 +122,8 @@ def savage_dickey(model: Model, draws: Any, parameter: str, *, at: Any, seed: in
             return SavageDickey(parameter, _plain(at), np.nan, None, status, np.nan, np.nan, brought.diagnostics)
         log_prior_density, dependent = _prior_at(model, chains.draws.position, columns, point, parameter)
         halves = in_halves(chains.draws)
-        both = BothHalves(*(_density(model, fit, use, columns, point, loop) for fit, use in (halves, halves[::-1])))
+        first, second = (_density(model, fit, use, columns, point, loop) for fit, use in (halves, halves[::-1]))
+        both = BothHalves(first, second)
     status = status.and_(reciprocal_status(both)).and_(dependent)
     diagnostics: dict[str, Diagnostic] = {
         **brought.diagnostics,

@@ -7,15 +7,15 @@ the weights are nearly constant. Needs posterior draws with their densities and 
 (`zhat.evidence(model, "reciprocal", draws=...)`) no point is evaluated but the draws themselves, and a stored result can be read
 (`zhat.read(result, zhat.Reciprocal())`). Otherwise it makes chains, half from tempered particles and half from modes.
 
-By default phi is a normal fitted to the draws and cut off (`zhat.settings.TruncatedNormal`, Geweke 1999), where it holds 90 %, or
-less if the posterior is skewed. If the posterior is normal its weights are constant inside, with a relative variance of 0.11; the uniform ellipsoid of THAMES
+By default phi is a normal fitted to the draws, in coordinates in which skewed marginals are nearly normal, and cut off
+(`zhat.settings.TruncatedNormal`, Geweke 1999), where it holds 90 %, or less if the weights have a heavy tail. If the posterior is normal its weights are constant inside, with a relative variance of 0.11; the uniform ellipsoid of THAMES
 (`zhat.settings.Ellipsoid`, Metodiev et al. 2024) has 1.9 in ten dimensions and 7.9 in a hundred. phi is fitted on one half of the
 chains and averaged over the other, then the other way round; the answer is the mean. For a curved posterior, which no ellipsoid fits, phi
 is a normalising flow that is trained on the draws (`zhat.settings.Flow`, the learnt harmonic mean of McEwen et al. 2021; needs flowjax).
 Works in the unconstrained coordinates.
 
-*Its standard error.* The delta method with the effective sample size of the weights themselves along the chains, the two halves
-counted as correlated by one half.
+*Its standard error.* The delta method with the effective sample size of the weights themselves along the chains. The two answers share the
+error of the fits, whose part is measured by fits to quarters of the chains; for a flow a correlation of one half is taken.
 
 *Its checks.* R-hat; enough draws to fit phi; Pareto k of the weights below 0.5 and an effective sample size of a hundred; that the
 halves agree; that two smaller regions, at the same draws, give the same answer; the mode check.
@@ -38,17 +38,17 @@ from zhat.methods._from_chains import looked_beside, watched_chains
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.look import Look
 from zhat.model.model import Model, Offer
-from zhat.numerics.draws.reciprocal import BothHalves, one_half, paired_difference
+from zhat.numerics.draws.reciprocal import BothHalves, one_half, paired_difference, shared_variance
 from zhat.results.estimate import Diagnostic, Estimate, Status
-from zhat.results.records import Draws
+from zhat.results.records import Array, Draws
 from zhat.sampling.backend.evaluation import with_parameters
 from zhat.sampling.chains.halves import in_halves
 from zhat.sampling.chains.posterior import Chains, chains_of
-from zhat.sampling.chains.regions import RegionFamily, TruncatedNormal
+from zhat.sampling.chains.regions import Region, RegionFamily, TruncatedNormal
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
-from zhat.verdicts.from_chains import chains_status, reciprocal_status, regions_status
+from zhat.verdicts.from_chains import FEWEST_PER_DIMENSION, chains_status, reciprocal_status, regions_status
 
 
 @dataclass(frozen=True)
@@ -104,23 +104,21 @@ class Reciprocal(Method):
     def _estimate(self, chains: Chains, record: Draws) -> Estimate:
         draws = chains.draws
         halves = in_halves(draws)
-        answers, gaps = [], []
+        answers, gaps, shared = [], [], []
         for fit, use in (halves, halves[::-1]):
-            assert use.chain is not None
-            log_posterior = use.log_prior + use.log_likelihood
-            by_chain = [
-                (region.log_density(use.position) - log_posterior).reshape(len(np.unique(use.chain)), -1)
-                for region in self.density.fitted(fit.position, fit.log_prior + fit.log_likelihood)
-            ]
+            regions = self.density.fitted(fit.position, fit.log_prior + fit.log_likelihood)
+            by_chain = [_log_weights(region, use) for region in regions]
             answers.append(one_half(by_chain[0]))
             gaps += [paired_difference(by_chain[0], other) for other in by_chain[1:]]
-        both = BothHalves(answers[0], answers[1])
+            shared.append(_shared(regions[0], fit, use))
+        both = BothHalves(answers[0], answers[1], float(np.mean(shared)))
         diagnostics: dict[str, Diagnostic] = {
             "n_draws": draws.n_drawn,
             "r_hat": float(chains.r_hat),
             "chain_ess": float(chains.ess),
             "log_evidence_of_halves": [half.log_ratio for half in answers],
             "se_of_halves": [half.se for half in answers],
+            "covariance_of_halves": both.covariance,
             "ess": min(half.ess for half in answers),
             "pareto_k": max(half.pareto_k for half in answers),
             "inside": [half.inside for half in answers],
@@ -131,11 +129,29 @@ class Reciprocal(Method):
         if not np.isfinite(both.log_ratio):
             return Estimate(np.nan, None, status, diagnostics=diagnostics, record=record)
         known = [gap for gap in gaps if np.isfinite(gap[1])]
-        regions = regions_status(known) if known else Status.ok()
+        agree = regions_status(known) if known else Status.ok()
         return Estimate(
             log_evidence=both.log_ratio,
             log_evidence_se=both.se,
-            status=chains_status(chains, draws.position.shape[1]).and_(status).and_(regions),
+            status=chains_status(chains, draws.position.shape[1]).and_(status).and_(agree),
             diagnostics=diagnostics,
             record=record,
         )
+
+
+def _log_weights(region: Region, use: Draws) -> Array:
+    """log of phi over prior x likelihood, (n_chains, n_draws)."""
+    assert use.chain is not None
+    log_weight = region.log_density(use.position) - use.log_prior - use.log_likelihood
+    return np.asarray(log_weight.reshape(len(np.unique(use.chain)), -1))
+
+
+def _shared(region: Region, fit: Draws, use: Draws) -> float:
+    """Covariance of the two answers, from fits to the quarters of the chains; infinite where these are not possible."""
+    quarters = in_halves(fit)
+    if min(len(part.position) for part in quarters) < FEWEST_PER_DIMENSION * fit.position.shape[1]:
+        return np.inf
+    refitted = [region.refitted(part.position) for part in quarters]
+    if any(other is None for other in refitted):
+        return np.inf
+    return shared_variance(*(_log_weights(other, use) for other in refitted if other is not None))

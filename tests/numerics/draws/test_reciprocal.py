@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from zhat.numerics.draws.reciprocal import BothHalves, one_half, paired_difference
+from zhat.numerics.draws.reciprocal import BothHalves, one_half, paired_difference, shared_variance
 
 
 def test_equal_weights_are_exact():
@@ -46,21 +46,29 @@ def test_a_truncated_normal_has_the_scatter_that_it_states(d, scatter):
     """Fitted on 1000 draws of a standard normal, used on 1000 others, both ways."""
     rng, radius = np.random.default_rng(d), stats.chi2(d).ppf(0.9)
 
-    def half(fit, use):
+    def log_weight(fit, use):
         mean, covariance = fit.mean(axis=0), np.cov(fit.T)
         gap = use - mean
         inside = np.einsum("ij,ij->i", gap, np.linalg.solve(covariance, gap.T).T) <= radius
         log_phi = stats.multivariate_normal(mean, covariance).logpdf(use) - np.log(0.9)
-        return one_half(np.where(inside, log_phi - stats.multivariate_normal(np.zeros(d)).logpdf(use), -np.inf))
+        return np.where(inside, log_phi - stats.multivariate_normal(np.zeros(d)).logpdf(use), -np.inf)
 
     one, z = [], []
     for _ in range(200):
         a, b = rng.standard_normal((2, 1000, d))
-        both = BothHalves(half(a, b), half(b, a))
+        shared = shared_variance(log_weight(a[:500], b), log_weight(a[500:], b))
+        both = BothHalves(one_half(log_weight(a, b)), one_half(log_weight(b, a)), shared)
         one.append(both.first.log_ratio)
         z.append(both.log_ratio / both.se)
     assert np.std(one) == pytest.approx(scatter, rel=0.2)
-    assert 0.8 < np.sqrt(np.mean(np.square(z))) < 1.2
+    assert 0.86 < np.sqrt(np.mean(np.square(z))) < 1.2
+
+
+def test_answers_whose_covariance_is_not_known_count_as_correlated_by_one_half():
+    half = one_half(np.random.default_rng(1).standard_normal((2, 500)))
+    assert BothHalves(half, half).se == pytest.approx(half.se * np.sqrt(0.75))
+    assert BothHalves(half, half, 0.0).se == pytest.approx(half.se * np.sqrt(0.5))
+    assert BothHalves(half, half, 1.0).se == pytest.approx(half.se * np.sqrt(0.75))
 
 
 def test_differences_at_the_same_draws_have_their_own_error():

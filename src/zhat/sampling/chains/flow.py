@@ -105,6 +105,9 @@ class _Flowed:
         inside = np.isfinite(log_density) & (squared <= t * float(chdtri(d, 1.0 - KEPT)))
         return np.where(inside, log_density, -np.inf)
 
+    def refitted(self, position: Array) -> None:
+        """See `Region`: training is expensive."""
+
 
 def _is_light(region: Region, position: Array, log_posterior: Array) -> bool:
     return pareto_k(region.log_density(position) - log_posterior) < LIGHT_TAIL

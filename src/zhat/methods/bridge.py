@@ -99,6 +99,7 @@ class Bridge(Method):
             "n_draws": chains.draws.n_drawn,
             "r_hat": float(chains.r_hat),
             "chain_ess": float(chains.ess),
+            "fit_ess": float(chains.fit_ess),
         }
         halves = in_halves(chains.draws)
         ways = []

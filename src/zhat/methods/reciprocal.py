@@ -116,6 +116,7 @@ class Reciprocal(Method):
             "n_draws": draws.n_drawn,
             "r_hat": float(chains.r_hat),
             "chain_ess": float(chains.ess),
+            "fit_ess": float(chains.fit_ess),
             "log_evidence_of_halves": [half.log_ratio for half in answers],
             "se_of_halves": [half.se for half in answers],
             "covariance_of_halves": both.covariance,

@@ -14,8 +14,8 @@ from zhat.verdicts.weights import MAX_PARETO_K, MIN_ESS
 REMEDY = "use zhat.SMC(), which needs no posterior draws"
 # Chains that mix show 1.01 at most; funnels, where the answer is wrong by a few hundredths of a nat, 1.03 and more.
 MAX_R_HAT = 1.02
-# Independent draws of one half for each dimension: a covariance of d^2 / 2 numbers fitted to fewer is too far from the posterior's
-# for two halves to overlap.
+# Independent draws of one half for each dimension (`Chains.fit_ess`): a covariance of d^2 / 2 numbers fitted to fewer is too far from the
+# posterior's for two halves to overlap.
 FEWEST_PER_DIMENSION = 5.0
 # Above this a standard error is no longer that of a normal (an effective sample size of 16).
 MAX_SE = 0.25
@@ -40,16 +40,20 @@ def chains_status(chains: Chains, n_dimensions: int) -> Status:
                 f"modes; run them longer, or {REMEDY}.",
             )
         )
-    needed = max(2.0 * FEWEST_PER_DIMENSION * n_dimensions, 2.0 * MIN_ESS)
-    if chains.ess < needed:
-        status = status.and_(
-            Status.suspect(
-                "few-draws",
-                f"the draws have an effective sample size of {chains.ess:.0f}, and a density in {n_dimensions} dimensions, fitted to "
-                f"one half of them and compared with the other, needs {needed:.0f}; run the chains longer, or {REMEDY}.",
-            )
+    needed = 2.0 * FEWEST_PER_DIMENSION * n_dimensions
+    if chains.ess < 2.0 * MIN_ESS:
+        said = f"an effective sample size of {chains.ess:.0f} in the coordinate that mixes worst, and need {2.0 * MIN_ESS:.0f}"
+    elif chains.fit_ess < needed:
+        said = f"an effective sample size of {chains.fit_ess:.0f} for a covariance in {n_dimensions} dimensions, and need {needed:.0f}"
+    else:
+        return status
+    return status.and_(
+        Status.suspect(
+            "few-draws",
+            f"the draws have {said}: a density is fitted to one half of them and compared with the other; run the chains longer, or "
+            f"{REMEDY}.",
         )
-    return status
+    )
 
 
 def neck_status(neck: Neck) -> Status:

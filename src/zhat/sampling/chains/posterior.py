@@ -16,7 +16,7 @@ from zhat.errors import BadInput
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
 from zhat.numerics.series import effective_sample_size, r_hat
-from zhat.results.records import Draws, PathRun
+from zhat.results.records import Array, Draws, PathRun
 from zhat.sampling.backend.evaluation import state_at
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import Mode
@@ -42,11 +42,15 @@ N_STARTS = 1000
 
 @dataclass(frozen=True)
 class Chains:
-    """Posterior draws in chains, the worst R-hat and the smallest effective sample size over coordinates and log likelihood."""
+    """Posterior draws in chains, the worst R-hat and the smallest effective sample size over coordinates and log likelihood.
+
+    `fit_ess` is the effective sample size by which a covariance is known: the harmonic mean over the principal components.
+    """
 
     draws: Draws
     r_hat: float
     ess: float
+    fit_ess: float
     acceptance: float
     path: PathRun | None = None  # the tempered run from whose last particles they started
 
@@ -126,7 +130,20 @@ def chains_of(draws: Draws, acceptance: float) -> Chains:
     assert draws.chain is not None
     n_chains = len(np.unique(draws.chain))
     series = [x.reshape(n_chains, -1) for x in (draws.log_likelihood, *draws.position.T)]
-    return Chains(draws, max(r_hat(x) for x in series), min(effective_sample_size(x) for x in series), acceptance)
+    smallest = min(effective_sample_size(x) for x in series)
+    return Chains(draws, max(r_hat(x) for x in series), smallest, _fit_ess(draws.position, n_chains), acceptance)
+
+
+def _fit_ess(position: Array, n_chains: int) -> float:
+    """Harmonic mean of the effective sample sizes of the principal components.
+
+    The divergence of a normal fitted to draws is about (d + 1) / 2 times the sum over components of one over their effective sample
+    sizes: one slow component among many costs little.
+    """
+    centred = (position - position.mean(axis=0)) / np.maximum(position.std(axis=0), 1e-300)
+    axes = np.linalg.eigh(np.atleast_2d(centred.T @ centred))[1]
+    sizes = [min(effective_sample_size(x.reshape(n_chains, -1)), float(len(position))) for x in (centred @ axes).T]
+    return float(len(sizes) / np.sum(1.0 / np.array(sizes)))
 
 
 def _every_second_at_a_mode(model: Model, state: State, modes: tuple[Mode, ...], rng: np.random.Generator, loop: Loop) -> State:

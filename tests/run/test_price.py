@@ -48,6 +48,12 @@ def test_what_a_likelihood_takes_is_measured_before_and_within_a_run():
     assert 0.002 < found.cost.seconds_per_likelihood < 0.05
 
 
+def test_the_price_of_inla_does_not_grow_with_the_latents():
+    short, long = (zoo.example(id).model for id in ("coal-smooth", "tokyo"))
+    assert long.n_dimensions > 3 * short.n_dimensions
+    assert price_of(long, zhat.INLA(), 1e-4).n_evaluations == price_of(short, zhat.INLA(), 1e-4).n_evaluations < 50_000
+
+
 @pytest.mark.parametrize("name", ["prior-mean", "importance", "smc"])
 def test_evaluations_are_predicted_within_a_factor_of_four(name):
     method = zhat.methods.registry()[name]().sized(Method.first_share)

@@ -144,6 +144,10 @@ class Method(ABC):
         """`evaluations`, where they depend on the model."""
         return self.evaluations
 
+    def evaluations_in_all(self, model: Model) -> int | None:
+        """Likelihoods of a run with its check, where they do not follow from sizes, dimensions and the check; None: they do."""
+        return None
+
     @abstractmethod
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """Estimate log Z, with its standard error and a verdict on both."""

@@ -92,6 +92,9 @@ def price_of(model: Model, method: Method, seconds_per_likelihood: float) -> Pri
 
 def _evaluations(method: Method, model: Model) -> int:
     """Those of the estimate, those of its check for missed mass, and of a black box those of the search for modes."""
+    own = method.evaluations_in_all(model)
+    if own is not None:
+        return own
     fixed, each = method.evaluations_on(model)
     first = method.sizes[0].value(method) if method.sizes else 0
     size = first if isinstance(first, int) else first.n_chains

@@ -1,13 +1,16 @@
 """The inner integrals corrected by importance sampling: draws of the latents inside the nodes of the quadrature.
 
-A draw chooses node k with probability p_k, its share by Laplace's method, then x from a Student t at the inner mode with the inner
-curvature. Its weight is cell x p(y, x, theta_k) / (p_k q_k(x)); the mean weight is the quadrature with the exact inner integrals,
+A draw chooses node k with probability p_k, its share by Laplace's method, then x from a Student t with the inner curvature. Its centre
+is the inner mode moved toward the inner mean: by H^-1 times the mean gradient over a few pairs of points mode +- e, e drawn with the inner
+curvature (the first step of a Gaussian variational fit). That takes the linear part out of the log weights, more than half of their
+variance, which grows with the length: without it weights of 4,000 latents are too uneven. The centre is unbiased noise to the weights,
+because it is drawn apart from them. The weight is cell x p(y, x, theta_k) / (p_k q_k(x)); the mean weight is the quadrature with the exact inner integrals,
 without bias. Numbers of draws are stratified over the nodes, so the standard error of independent draws is slightly too large.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -24,6 +27,10 @@ from zhat.seeding import Key
 # Degrees of freedom of the t: at least 10, and n / 5 in n dimensions, where the tails of a t of few degrees waste most draws.
 FEWEST_DEGREES = 10.0
 DIMENSIONS_A_DEGREE = 5.0
+# Pairs of points whose mean gradient moves the centre of a node; nodes of a smaller share keep their mode. With 4, 8 and 16 pairs the variance
+# of the log weights of 4,000 counts falls to 0.29, 0.25 and 0.23 of that at the modes.
+PAIRS = 8
+SMALL_SHARE = 1e-4
 # Draws that are evaluated together, and numbers that the record keeps at most (every second, third... draw of a long field).
 ROWS_AT_ONCE = 2048
 NUMBERS_KEPT = 4_000_000
@@ -60,7 +67,9 @@ def corrected(field: Field, outer: Outer, n_draws: int, key: Key, loop: Loop) ->
     parts: list[tuple[Array, Array]] = []
     kept: list[tuple[Array, Array, Array, Array]] = []
     n_waiting = 0
-    for k, (node, count) in enumerate(zip(outer.nodes, counts, strict=True)):
+    large = log_share > np.log(SMALL_SHARE)
+    nodes = [_recentred(field, node, rng, loop) if large[k] and counts[k] else node for k, node in enumerate(outer.nodes)]
+    for k, (node, count) in enumerate(zip(nodes, counts, strict=True)):
         if count:
             x, squared, log_density = _draw(node, int(count), rng)
             known = np.full(count, node.log_joint) - 0.5 * squared
@@ -78,6 +87,17 @@ def corrected(field: Field, outer: Outer, n_draws: int, key: Key, loop: Loop) ->
     position, log_prior, log_likelihood, weight = (np.concatenate([p[i] for p in kept]) for i in range(4))
     draws = Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, log_weight=weight, n_drawn=len(position))
     return Corrected(log_weight, float(off.mean()), draws)
+
+
+def _recentred(field: Field, node: Node, rng: np.random.Generator, loop: Loop) -> Node:
+    """The node with its mode moved toward the mean of the latents; unchanged where they are Gaussian, or the move is not finite."""
+    if field.quadratic:
+        return node
+    apart = node.factor.backward(rng.standard_normal((PAIRS, len(node.mode))).T).T
+    points = np.concatenate([node.mode + apart, node.mode - apart])
+    _, gradient, _ = field.derivatives(points, np.broadcast_to(node.theta, (len(points), len(node.theta))), loop)
+    shift = node.factor.solve(gradient.mean(axis=0))
+    return replace(node, mode=node.mode + shift) if np.isfinite(shift).all() else node
 
 
 def _draw(node: Node, count: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:

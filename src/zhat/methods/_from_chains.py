@@ -81,10 +81,16 @@ def looked_beside(method: FromChains, model: Model, estimate: Estimate, watched:
         return estimate.doubted(Status.ok(), NOT_LOOKED)
     if not estimate.log_evidence_se:
         return estimate
+    return checked_beside(model, estimate, watched, bench, method.effort, key)
+
+
+def checked_beside(model: Model, estimate: Estimate, watched: Watched, bench: Workbench, effort: Effort, key: Key) -> Estimate:
+    """The estimate, which has a standard error, after the check for necks and that for missed mass."""
+    assert estimate.log_evidence_se is not None
     answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
     neck = look_into_neck(model, watched.chains.draws.position, key.child("neck"), bench.loop)
     measured = {"slope_tail": neck.at_draws, "slope_tail_moved": neck.after_moves}
     estimate = estimate.doubted(neck_status(neck), measured)
     if not estimate.status.is_ok:
         return estimate
-    return after_look(estimate, look_beside_chains(model, answer, watched.chains, watched.outliers, bench, method.effort, key))
+    return after_look(estimate, look_beside_chains(model, answer, watched.chains, watched.outliers, bench, effort, key))

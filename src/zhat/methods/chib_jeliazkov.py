@@ -21,8 +21,8 @@ numerator and divisor that share a run are taken together.
 
 *Its checks.* R-hat of the chains; Pareto k and effective sample size of the averaged series; the acceptance at theta*; the answer
 at five points (best draw, mean, median, two draws), which must agree within the standard errors of their differences (the point
-with the smallest standard error gives the answer, unless one is given); whether importance sampling at the modes, or the prior
-draws, show mass that the chains missed (`missed_mass.mode_check`).
+with the smallest standard error gives the answer, unless one is given); as for `Bridge`, whether slopes after short moves of the draws
+show a neck, and whether importance sampling at the modes, tempered points or prior draws show mass that the chains missed.
 
 *When it lies.* When the chains have not visited all of the posterior: the log evidence is then too low by minus the log of the
 share visited. R-hat shows chains in different modes, not a mode that no chain has found.
@@ -40,13 +40,12 @@ from numpy.typing import ArrayLike
 from zhat.errors import BadInput, BadType
 from zhat.kinds import shown
 from zhat.methods._base import Method, Size, check_count
-from zhat.missed_mass.beside_chains import look_beside_chains
+from zhat.methods._from_chains import Watched, checked_beside
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding
-from zhat.missed_mass.look import Look, look_for_missed_mass
+from zhat.missed_mass.look import Look
 from zhat.missed_mass.mode_check import mean_likelihood
 from zhat.missed_mass.outliers import Outliers
-from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
 from zhat.numerics.ordinates import ordinates
 from zhat.results.estimate import Diagnostic, Estimate, Status
@@ -70,14 +69,13 @@ from zhat.sampling.target import Tempered
 from zhat.sampling.tuning import Tuning
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.from_chains import MAX_R_HAT
 from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.ordinates import ordinate_estimate, tail_indices
 from zhat.verdicts.weights import MAX_PARETO_K
 
 REMEDY = "use zhat.SMC(), which needs no point"
 AT_ONCE = 25
-# Hamiltonian chains that mix show 1.01 at most; funnels, where the answer is wrong by a few hundredths of a nat, 1.03 and more.
-MAX_R_HAT = 1.02
 # Of given chains the first fourth fits the proposal, and the others are averaged.
 PILOT_OF_GIVEN = 4
 # Below this acceptance probability the divisor is an average of a few draws.
@@ -133,7 +131,10 @@ class ChibJeliazkov(Method):
         effort = self.look.effort
         outliers: Outliers | None = None
         if bench.given is None:
-            outliers, n_starts = Outliers(model, effort), max(effort.chain_starts, effort.population_size(model))
+            outliers, n_starts = (
+                Outliers(model, effort, every_point=True),
+                max(effort.chain_starts, effort.population_size(model)),
+            )
             settings = ChainSettings(self.n_chains, self.n_warmup, total, n_starts=n_starts)
             chains = run_chains(model, key.child("chains"), loop, settings, observer=outliers.watch)
             n_chains, n_pilot, n_draws = self.n_chains, self.n_pilot, self.n_draws
@@ -162,14 +163,11 @@ class ChibJeliazkov(Method):
         if not np.isfinite(estimate.log_evidence) or not estimate.status.is_ok:
             return estimate
         assert estimate.log_evidence_se is not None
-        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
-        prior = bench.prior() if model.space.has_prior else None
         if len(blocks) == 1 and acceptance > 1.0 - 1e-12:  # the proposal equals the posterior: no mode can be missing
+            answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
+            prior = bench.prior() if model.space.has_prior else None
             return after_look(estimate, Finding(answer, effort, from_prior_draws=mean_likelihood(prior)))
-        if outliers is None:
-            return after_look(estimate, look_beside_chains(model, answer, chains, None, bench, effort, key.child("mode")))
-        witnesses = Sampled(kept, outliers.draws, prior, equal_weight=True)
-        return after_look(estimate, look_for_missed_mass(model, answer, witnesses, effort, key.child("mode"), loop))
+        return checked_beside(model, estimate, Watched(chains, outliers), bench, effort, key.child("mode"))
 
     def _columns(self, model: Model) -> list[Columns]:
         """The unconstrained coordinates of each block; one block of all unless blocks are given."""

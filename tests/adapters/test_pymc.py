@@ -341,6 +341,10 @@ def test_draws_with_deterministics_and_transformed_values_are_taken(pm):
     given = matched(model, read_draws(draws, model))
     assert given.ignored == ("tau_log__", "theta")
     np.testing.assert_allclose(given.position[..., 1], np.log(tau), rtol=1e-12)
+    arviz = pytest.importorskip("arviz")
+    if hasattr(arviz, "InferenceData"):  # what `pm.sample` returns; docs/howto/draws_you_have.md runs it
+        idata = arviz.from_dict(posterior=draws)
+        np.testing.assert_array_equal(matched(model, read_draws(idata, model)).position, given.position)
 
 
 def test_it_is_built_anew_on_a_worker(pm):

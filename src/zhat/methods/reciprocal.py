@@ -64,7 +64,7 @@ class Reciprocal(Method):
 
     name: ClassVar[str] = "reciprocal"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
-    cites: ClassVar[tuple[str, ...]] = ("gelfand1994", "geweke1999", "metodiev2024", "mcewen2021")
+    cites: ClassVar[tuple[str, ...]] = ("gelfand1994", "geweke1999", "metodiev2024", "jones2009", "mcewen2021")
     look: ClassVar[Look] = Look.from_modes(SHARP)
     when: ClassVar[str] = "posterior draws are there already (`draws=`, `zhat.read`) and new evaluations are not possible"
     reads_draws: ClassVar[bool] = True

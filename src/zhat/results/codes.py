@@ -129,7 +129,7 @@ TABLE: tuple[Code, ...] = (
     # -- missed mass
     Code(
         "missed-mode",
-        "Importance, Laplace, bridge, reciprocal",
+        "Importance, Laplace, bridge, reciprocal, Chib & Jeliazkov",
         "coverage check: a tempered population from the prior has weight where the proposal or the draws hardly reach",
         "`zhat.SMC()`",
     ),
@@ -310,7 +310,7 @@ TABLE: tuple[Code, ...] = (
     ),
     Code(
         "neck",
-        "bridge, reciprocal",
+        "bridge, reciprocal, Chib & Jeliazkov",
         "the slopes at the draws, or after short moves of them, have a heavy tail: the posterior narrows without end somewhere, and chains "
         "hardly enter there",
         "`zhat.SMC()`, nested sampling, or another parameterisation",

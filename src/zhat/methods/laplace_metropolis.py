@@ -96,7 +96,9 @@ class LaplaceMetropolis(Method):
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
     cites: ClassVar[tuple[str, ...]] = ("lewis1997", "tierney1986", "friel2012")
     look: ClassVar[Look] = Look.from_modes()
-    when: ClassVar[str] = "posterior draws are there already and the posterior is one nearly normal mode in few dimensions; to compare with"
+    when: ClassVar[str] = (
+        "posterior draws are there already and the posterior is one nearly normal mode in few dimensions; to compare with"
+    )
     reads_draws: ClassVar[bool] = True
     needs_with_draws: ClassVar[frozenset[Offer]] = frozenset({Offer.JOINT_DENSITY})
 

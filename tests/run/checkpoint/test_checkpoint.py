@@ -192,13 +192,57 @@ def process(tmp_path, *args):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
 
+# In a worker, which is forked in no time; written often, so that a run of a second has something to go on from.
+QUICK = """
+import time
+from pathlib import Path
+import numpy as np, numpyro.distributions as dist
+import zhat
+from zhat.sampling.backend import journal
+journal.FIRST = 0.02
+
+def box(p):
+    time.sleep(2e-4)
+    return float(-0.5 * np.sum((p["x"] - 0.3) ** 2) / 0.04)
+
+model = zhat.Model.black_box(box, {"x": dist.Uniform(-5.0, 5.0).expand([2]).to_event(1)})
+method = {"nested": zhat.NestedSampling(n_live=60), "smc": zhat.SMC(n_particles=60, mode_check=False)}[METHOD]
+found = zhat.evidence(model, method, seed=1, progress=False, checkpoint=FOLDER)
+Path(OUT).write_text(repr((found.log_evidence, found.log_evidence_se, found.cost.n_likelihood)))
+"""
+
+
+@pytest.mark.parametrize("method", ["nested", "smc"])
+def test_killed_twice(tmp_path, method):
+    rng = np.random.default_rng(1)
+
+    def run(pool, name):
+        given = {"__name__": "script", "METHOD": method, "FOLDER": str(tmp_path / name), "OUT": str(tmp_path / f"{name}.txt")}
+        return pool.submit(exec, QUICK, given)
+
+    with zhat.LocalPool(1) as pool:
+        run(pool, "one").result()
+        task, n_killed, seen = run(pool, "two"), 0, 0
+        while n_killed < 2 and not task.done():  # a worker that was killed is replaced, and its task is begun again
+            time.sleep(0.005)
+            n_files = len(list((tmp_path / "two").glob("*.npz")))
+            if n_files > seen:
+                time.sleep(rng.uniform(0.0, 0.1))
+                seen = n_files
+                os.kill(pool.process_ids[0], signal.SIGKILL)
+                n_killed += 1
+        task.result()
+    assert n_killed == 2
+    assert (tmp_path / "one.txt").read_text() == (tmp_path / "two.txt").read_text()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["nested", "smc"])
 def test_killed_at_random_moments(tmp_path, method):
     begun = time.monotonic()
     undisturbed = process(tmp_path, method, tmp_path / "one").communicate()[0]
     seconds, rng = time.monotonic() - begun, np.random.default_rng(1)
-    for _ in range(4):
+    for _ in range(10):
         child = process(tmp_path, method, tmp_path / "two")
         time.sleep(rng.uniform(0.4, 0.9) * seconds)
         child.kill()

@@ -1,6 +1,7 @@
 """Kill a run again and again at random moments and start it anew with its checkpoint: the digits of an undisturbed run.
 
-    python benchmarks/kill_and_resume.py --method smc --kills 10
+    python benchmarks/kill_and_resume.py --method smc --kills 10 --out rows.jsonl
+    python benchmarks/kill_and_resume.py --report              # the table of benchmarks/results/kill_and_resume.jsonl
 
 A child process runs the method; this one kills it (SIGKILL) after a random time and starts it again, until all kills are spent; the last
 one runs to its end. Prints one JSON line per method; exit code 1 if any digit differs.
@@ -20,6 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import common
 import numpy as np
 import numpyro.distributions as dist
 
@@ -111,6 +113,17 @@ def tried(method, model, kills, rng):
     return row | ({"undisturbed": undisturbed, "disturbed": other} if other else {})
 
 
+def report():
+    """The table."""
+    found = [json.loads(line) for line in (common.RESULTS / "kill_and_resume.jsonl").read_text().splitlines()]
+    rows = [
+        [*(str(row[k]) for k in ("method", "model", "killed", "finished")), "yes" if row["same"] else "NO", str(row["kB"])]
+        for row in found
+    ]
+    header = ["method", "model", "killed", "compared", "same digits", "checkpoint, kB"]
+    return "\n\n".join(["## Killed and resumed", common.table(header, rows)])
+
+
 def main():
     """Parse, run, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -119,7 +132,11 @@ def main():
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", help="append the rows to this file")
+    parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
+    if options.report:
+        print(report())
+        return 0
     if options.child:
         child(*options.child)
         return 0

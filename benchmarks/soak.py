@@ -130,6 +130,13 @@ def curve(values: list[float]) -> str:
     return "".join(BLOCKS[int((v - low) / ((high - low) or 1.0) * (len(BLOCKS) - 1))] for v in values)
 
 
+def slope(x: list[float], y: list[float]) -> float:
+    """Of the line of least squares; 0 where nothing varies."""
+    middle = sum(x) / len(x)
+    spread = sum((a - middle) ** 2 for a in x)
+    return sum((a - middle) * b for a, b in zip(x, y, strict=True)) / spread if spread else 0.0
+
+
 def report(path: Path) -> str:
     """The curves, and the growth over the second half."""
     with path.open() as file:
@@ -143,7 +150,13 @@ def report(path: Path) -> str:
             [name, f"{column[0]:g}", f"{middle:g}", f"{column[-1]:g}", f"{max(column):g}", curve([r[name] for r in shown])]
         )
     last = rows[-1]
+    late = [r for r in rows if r["estimates"] >= last["estimates"] / 2]
+    grown = [slope([r["estimates"] for r in late], [r[name] for r in late]) for name in ("rss_mb", "objects")]
     text = f"{last['estimates']:.0f} estimates in {last['minutes']:.0f} minutes, {last['refused']:.0f} of them without an answer."
+    text += (
+        f" In the second half of the estimates, {last['estimates'] - late[0]['estimates']:.0f} of them, memory grew by {1e3 * grown[0]:.1f} MB and Python's "
+        f"objects by {1e3 * grown[1]:.0f} for a thousand estimates (least squares)."
+    )
     return "\n\n".join(["## Soak", text, common.table(["", "first", "half-way", "last", "largest", "curve"], lines)])
 
 

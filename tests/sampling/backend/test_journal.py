@@ -52,6 +52,17 @@ def test_known_calls_are_not_made(tmp_path):
     assert current() is None
 
 
+def test_a_program_without_optimisation_is_another(tmp_path):
+    with journaled(Journal(Segments(tmp_path))):
+        compiled(MODEL, "twice", twice, np.arange(3.0), quick=True)
+    journal = Journal(Segments(tmp_path))
+    with journaled(journal):
+        compiled(MODEL, "twice", twice, np.arange(3.0))
+        assert journal.n_replayed == 0
+        compiled(MODEL, "twice", twice, np.arange(3.0), quick=True)
+        assert journal.n_replayed == 1
+
+
 def test_large_arguments_differ_by_any_value(tmp_path):
     journal = Journal(Segments(tmp_path))
     x = np.zeros(100_000)

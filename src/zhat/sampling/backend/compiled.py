@@ -82,7 +82,7 @@ def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any, q
             return core.compiled(purpose, lambda: with_backend, quick)(model.data_for_calls, model.hyper, *args)
 
     journal = current()
-    return compute() if journal is None else journal.call((model_id(model), purpose), args, compute)
+    return compute() if journal is None else journal.call((model_id(model), purpose, quick), args, compute)
 
 
 def compiled_on(core: Core, purpose: Any, function: Callable[..., Any], *args: Any) -> Any:

@@ -12,7 +12,7 @@ import pytest
 
 from zhat.model.model import Model
 from zhat.sampling.backend.compiled import compiled
-from zhat.sampling.backend.journal import MEASURED, TRIED, Journal, _digest, current, journaled, remembered
+from zhat.sampling.backend.journal import MEASURED, TRIED, Journal, _digest, _Now, current, journaled, remembered
 from zhat.sampling.backend.likelihoods import likelihoods
 from zhat.sampling.backend.segments import Segments
 from zhat.sampling.state import State
@@ -113,6 +113,12 @@ def test_large_outputs_of_short_calls_are_computed_again(tmp_path, monkeypatch):
     with journaled(Journal(Segments(tmp_path))):
         compiled(MODEL, "twice", twice, np.arange(3.0))
     assert not list(tmp_path.iterdir())
+
+
+def test_seconds_are_those_that_the_process_computed():
+    begun = _Now()
+    time.sleep(0.05)
+    assert _Now().since(begun) < 0.03  # others had the machine, as far as it knows
 
 
 def test_a_full_disk_leaves_what_there_is(tmp_path, monkeypatch):

@@ -77,9 +77,20 @@ class _Purpose:
 class _Pending:
     """A call that may still be running."""
 
-    def __init__(self, key: str, purpose: _Purpose, making_key: float, begun: float, out: Any) -> None:
+    def __init__(self, key: str, purpose: _Purpose, making_key: float, begun: _Now, out: Any) -> None:
         self.key, self.purpose, self.making_key, self.begun, self.out = key, purpose, making_key, begun, out
         self.leaves = jax.tree.leaves(out)
+
+
+class _Now:
+    """A moment, by the clock and by the CPU time of this process."""
+
+    def __init__(self) -> None:
+        self.clock, self.cpu = time.perf_counter(), time.process_time()
+
+    def since(self, other: _Now) -> float:
+        """Seconds of computing: the clock's on a machine of one's own; where others compute too, those that this process got."""
+        return min(self.clock - other.clock, self.cpu - other.cpu)
 
 
 class Journal:
@@ -95,6 +106,7 @@ class Journal:
         self._unwritten: list[tuple[str, Entry]] = []
         self._n_bytes = 0
         self._begun = self._written_at = time.monotonic()
+        self._first = _Now()
         self.failed: OSError | None = None
         self.n_replayed = 0
 
@@ -103,14 +115,14 @@ class Journal:
     def call(self, what: Hashable, args: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
         """What a compiled call returns, from the journal or computed."""
         if self._pending:
-            self._settle(time.perf_counter())
+            self._settle(_Now())
         self._write_if_due()
         purpose = self._purposes.get(what) or self._new_purpose(what)
         if not purpose.needs_key():
             return compute()
         leaves, structure = jax.tree.flatten(args)
         jax.block_until_ready(leaves)  # so that waiting is not taken for reading
-        begun = time.perf_counter()
+        begun = _Now()
         key = f"{purpose.name}-{self._content(leaves, structure)}"
         found = self._segments.get(key)
         out = MISSING if not found else rebuilt(found[0])
@@ -118,9 +130,9 @@ class Journal:
             purpose.n_known = max(0, purpose.n_known - 1)
             self.n_replayed += 1
             return out
-        now = time.perf_counter()
+        now = _Now()
         out = compute()
-        self._pending.append(_Pending(key, purpose, now - begun, now, out))
+        self._pending.append(_Pending(key, purpose, now.since(begun), now, out))
         return out
 
     def values(self, model: Model, params: Any, evaluate: Callable[[Any, Any], None]) -> np.ndarray:
@@ -165,7 +177,7 @@ class Journal:
 
     def keep_result(self, key: str, entry: Entry, seconds: float) -> None:
         """Keep a finished result, if it is not large for the seconds that it took."""
-        if entry.n_bytes <= max(SMALL, self._rate * seconds):
+        if entry.n_bytes <= max(SMALL, self._rate * min(seconds, _Now().since(self._first))):
             self._keep(key, entry)
             self._write_if_due()
 
@@ -201,14 +213,14 @@ class Journal:
     def _rate(self) -> float:
         return RATE if self._segments.n_bytes < LARGE else LATER_RATE
 
-    def _settle(self, now: float, wait: bool = False) -> None:
+    def _settle(self, now: _Now, wait: bool = False) -> None:
         """Take over the outputs of calls that have ended."""
         while self._pending:
             call = self._pending[0]
             if not wait and not all(leaf.is_ready() for leaf in call.leaves):
                 return
             self._pending.pop(0)
-            n_bytes, seconds = sum(leaf.nbytes for leaf in call.leaves), now - call.begun
+            n_bytes, seconds = sum(leaf.nbytes for leaf in call.leaves), now.since(call.begun)
             least = max(SHORTEST, n_bytes / self._rate)
             call.purpose.measure(seconds, max(least, call.making_key / SHARE))
             if seconds >= least and self.failed is None:
@@ -227,7 +239,7 @@ class Journal:
 
     def write(self, wait: bool = False) -> None:
         """Write what is not written; a full disk ends the journal and leaves what there is."""
-        self._settle(time.perf_counter(), wait)
+        self._settle(_Now(), wait)
         entries, self._unwritten, self._n_bytes = self._unwritten, [], 0
         self._written_at = time.monotonic()
         if not entries or self.failed is not None:

@@ -92,6 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers-python", default=".venv-peers/bin/python")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--problems", nargs="+", help="only these; the others keep their last results, of as many seeds")
     parser.add_argument("--cell", nargs=2, metavar=("TOOL", "PROBLEM"), help="one cell, as a line of JSON")
     options = parser.parse_args()
     if options.cell:
@@ -100,15 +101,16 @@ def main() -> None:
     from dynesty_problems import PROBLEMS
 
     alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
-    cells: dict[str, dict[str, dict[str, Any]]] = {}
-    for name in PROBLEMS:
+    results = HERE / "results" / "prior_transform.json"
+    cells: dict[str, dict[str, dict[str, Any]]] = json.loads(results.read_text()) if options.problems and results.exists() else {}
+    for name in options.problems or PROBLEMS:
         for tool in TOOLS:
             python = options.peers_python if tool == "dynesty" else sys.executable
             command = [python, str(HERE / "prior_transform.py"), "--seeds", str(options.seeds), "--cell", tool, name]
             done = subprocess.run(command, env=alone, capture_output=True, text=True, check=True)
             cells.setdefault(name, {})[tool] = json.loads(done.stdout.strip().splitlines()[-1])
-    (HERE / "results" / "prior_transform.json").write_text(json.dumps(cells, indent=1) + "\n")
-    (HERE / "results" / "prior_transform.md").write_text(report(cells, options.seeds))
+        results.write_text(json.dumps(cells, indent=1) + "\n")
+        results.with_suffix(".md").write_text(report(cells, options.seeds))
 
 
 if __name__ == "__main__":

@@ -19,3 +19,13 @@ def test_the_table_without_the_check_is_that_of_the_traps():
         unchecked = rows[trap, "bridge unchecked"]
         assert counts == [unchecked[name] for name in ("right", "flagged", "confidently_wrong")] and unchecked["runs"] == "20"
         assert rows[trap, "bridge"]["confidently_wrong"] == "0"
+
+
+def test_the_table_of_draws_by_nuts_is_that_of_the_runs():
+    page = (ROOT / "docs" / "howto" / "draws_you_have.md").read_text()
+    with (ROOT / "calibration" / "from_nuts.csv").open(newline="") as file:
+        rows = {row["model"]: row for row in csv.DictReader(file)}
+    shown = re.findall(r"^\| ([\w-]+) \| \d+ \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert len(shown) == 4
+    for model, *figures in shown:
+        assert figures == [rows[model][name] for name in ("sets", "ok", "within_3", "median_se")], model

@@ -9,6 +9,7 @@ own: bridge sampling has one too, from which its chains start. A family that ref
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Protocol
 
@@ -48,8 +49,8 @@ HARMLESS = 0.5
 CONFIRMS = 0.1
 
 # Chains start from their own population, so that it is a view of its own only where it would notice that half of the posterior is
-# missing: three standard errors below log 2.
-SHARP_ENOUGH = 0.2
+# missing: a standard error of 0.21 at most.
+SHARP_ENOUGH = (math.log(2.0) - SHARP.slack) / SHARP.joint_errors
 
 
 def by_default(

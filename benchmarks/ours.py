@@ -15,7 +15,7 @@ from problems import PROBLEMS, Problem  # noqa: E402
 import zhat  # noqa: E402
 from zhat import zoo  # noqa: E402
 
-SETTINGS = {"default": zhat.SMC(), "2000": zhat.SMC(n_particles=2000)}
+SETTINGS = {"default": zhat.SMC(), "2000": zhat.SMC(n_particles=2000), "auto": None}
 
 
 def check_same(problem: Problem, model: Any) -> None:

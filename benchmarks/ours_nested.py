@@ -17,7 +17,7 @@ from nested_problems import PROBLEMS, NestedProblem  # noqa: E402
 import zhat  # noqa: E402
 from zhat import zoo  # noqa: E402
 
-SETTINGS = {"default": zhat.NestedSampling(), "500": zhat.NestedSampling(n_live=500)}
+SETTINGS = {"default": zhat.NestedSampling(), "500": zhat.NestedSampling(n_live=500), "auto": None}
 
 
 def model_of(given: NestedProblem) -> Any:

@@ -10,7 +10,8 @@ import zhat
 from zhat import zoo
 from zhat.missed_mass.finding import Answer, Finding, SecondEstimate
 from zhat.results.estimate import Status
-from zhat.run.auto import by_default, has_two_views
+from zhat.run.auto import by_default
+from zhat.run.judging import has_two_views
 
 MODEL = zoo.example("E1").model
 DOUBT = Status.suspect("pareto-k", "a tail; use SMC.")

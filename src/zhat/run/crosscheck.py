@@ -14,7 +14,7 @@ family that refuses its own answer has no vote and no veto.
 | verdict | trust | what was seen |
 |---|---|---|
 | confirmed | 3 | two families that start from different ends agree (4: and a simulated sandwich closes) |
-| one-sided | 2 | two algorithms that start from one end agree, and no other contradicts them |
+| one-sided | 2 | two algorithms that start from one end agree, or one with a small population of its own, and no other contradicts them |
 | unconfirmed | 1 | one algorithm has an answer that its own checks accept |
 | contradicted | 0 | accepted answers disagree |
 | no answer | 0 | every family refused its own answer |

@@ -2,8 +2,9 @@
 
 A run is *accepted* when its own status is ok and it has a standard error. The answer is the group of accepted runs that agree with the
 highest one (`numerics.agreement`), because what a family does not see is missing from its answer. It is ok when the group has two
-algorithms. A run that its own checks refused has no vote and no veto: its reason is known. One exception is an unbiased estimate of Z,
-refused or not, that lies far above the answer: by Markov's inequality it does so with probability at most exp(-b) for b nats.
+algorithms, or where one run alone is accepted and its own population from the prior agrees with it. A run that its own checks refused has
+no vote and no veto: its reason is known. One exception is an unbiased estimate of Z, refused or not, that lies far above the answer: by
+Markov's inequality it does so with probability at most exp(-b) for b nats.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from zhat.formatting import with_error
-from zhat.missed_mass.finding import Answer, Finding
+from zhat.missed_mass.effort import SHARP
+from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.numerics.combining.agreement import Group, group_of_highest
 from zhat.results.estimate import Diagnostic, Evidence, Status
 from zhat.results.records import Cost
-from zhat.run.families import Family
+from zhat.run.families import BRIDGE, INTEGRATED, Family
 from zhat.verdicts.missed_mass import missed_mass_status
 
 # Joint standard errors within which runs agree. Of two honest runs 1 in 20 differ by more than the first and are looked at again;
@@ -25,6 +27,9 @@ from zhat.verdicts.missed_mass import missed_mass_status
 AGREE, AGREE_AT_LAST = 2.0, 3.0
 # Nats by which a refused but unbiased estimate of Z contradicts an answer: exp(-7) < 0.001.
 MARKOV_NATS = 7.0
+# Chains start from their own population, so that it is a view of its own only where it would notice that half of the posterior is
+# missing: a standard error of 0.21 at most.
+SHARP_ENOUGH = (math.log(2.0) - SHARP.slack) / SHARP.joint_errors
 UNBIASED = {"importance", "smc", "smc by HMC"}
 
 
@@ -95,6 +100,14 @@ class Judgement:
         return len({member.family.label for member in self.agreeing}) > 1 and not self.is_contradicted
 
     @property
+    def with_own_view(self) -> Evidence | None:
+        """The run with which a population of its own agrees, where one algorithm alone is accepted and nothing unbiased lies far above."""
+        if len({member.family.label for member in self.accepted}) != 1 or len(self.agreeing) < len(self.accepted):
+            return None
+        best = min((member.evidence for member in self.accepted), key=lambda evidence: evidence.log_evidence_se or 0.0)
+        return best if has_two_views(best) and not self.is_contradicted else None
+
+    @property
     def is_contradicted(self) -> bool:
         """Whether an unbiased estimate, refused or not, lies far above the group."""
         assert self.group is not None
@@ -112,8 +125,51 @@ def judge(members: Sequence[Member], limit: float, close: float = 0.0) -> Judgem
 
 
 def answer_of(judgement: Judgement) -> Evidence:
-    """The answer on which two algorithms agree, or what is said where none do; ok only where no family's check objects."""
-    return combined(judgement) if judgement.is_agreed else unresolved(judgement)
+    """The answer on which two views agree, or what is said where none do; ok only where no family's check objects."""
+    if judgement.is_agreed:
+        return combined(judgement)
+    if (alone := judgement.with_own_view) is not None:
+        return with_views(alone, judgement.members, _two_views(alone))
+    return unresolved(judgement)
+
+
+def has_two_views(result: Evidence) -> bool:
+    """Whether an estimate from modes or chains is accepted and its own population from the prior agrees with it, or is not needed."""
+    if not result.status.is_ok or result.log_evidence_se is None:
+        return False
+    if result.log_evidence_se == 0.0:
+        return True  # a constant likelihood: the answer is exact
+    found = Finding.read(result.diagnostics, Answer(result.log_evidence, result.log_evidence_se), SHARP)
+    if result.method == BRIDGE.label and not (found.from_population and found.from_population.se <= SHARP_ENOUGH):
+        return False
+    return found.coverage_check is Progress.NOT_NEEDED or found.population_agrees
+
+
+def _two_views(result: Evidence) -> str:
+    """The story of such an answer."""
+    k, at, se = (float(result.diagnostics.get(name, float("nan"))) for name in _VIEW)  # type: ignore[arg-type]
+    if result.method == INTEGRATED.label:
+        return (
+            f"the declared latent Gaussian parameters are integrated by Laplace's method, corrected by draws whose weights are well behaved "
+            f"(Pareto k {k:.2f}); the mean over prior draws of the other parameters agrees with the quadrature over them ({at:.3g} ± {se:.2g})"
+        )
+    if one_mode := result.diagnostics.get("one_mode"):
+        return (
+            f"importance sampling at the mode, whose weights are well behaved (Pareto k {k:.2f}); the posterior has no other mode, because "
+            f"{one_mode}"
+        )
+    if result.method == BRIDGE.label:
+        return (
+            f"bridge sampling on chains that agree (R-hat {result.diagnostics['r_hat']:.3f}), half of which started at modes; the tempered "
+            f"population from the prior from which the others started agrees ({at:.3g} ± {se:.2g})"
+        )
+    return (
+        f"importance sampling at the modes, whose weights are well behaved (Pareto k {k:.2f}); a tempered population from the prior "
+        f"agrees ({at:.3g} ± {se:.2g} on what it visited)"
+    )
+
+
+_VIEW = ("pareto_k", "from_population_log_evidence", "from_population_se")
 
 
 def combined(judgement: Judgement) -> Evidence:

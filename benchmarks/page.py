@@ -73,13 +73,14 @@ def draw() -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 6.4), layout="constrained")
-    axes = figure.subplots(2, 3).ravel()
+    axes = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
     handles: dict[str, Any] = {}
     for ax, (problem, words) in zip(axes, PROBLEMS.items(), strict=False):
         for tool, row in rows_of(problem).items():
             who = BY_DEFAULT if tool == BY_DEFAULT else next(name for name in COLOURS if tool.startswith(name))
             marker, size = ("*", 130) if who == BY_DEFAULT else ("o", 36)
             handles[who] = ax.scatter(row["seconds"], row["rmse"], c=COLOURS[who], marker=marker, s=size, zorder=3)
+        ax.tick_params(labelbottom=True, labelleft=True)
         ax.set(xscale="log", yscale="log", xlabel="CPU seconds of a run", ylabel="error of log Z")
         ax.set_title(words, fontsize=10)
         ax.grid(alpha=0.25)

@@ -46,7 +46,7 @@ SMALL = 2**18
 SHARE = 0.01
 # The last calls of a purpose of which most have to be long enough: its times include what happens between two calls, now and then, and of
 # the first one compilation. Where they are not, one call of so many is measured.
-TRIED, MEASURED = 5, 64
+TRIED, MEASURED = 3, 64
 # Seconds after which the journal is written, more often in the beginning of a run, and bytes.
 FIRST, EVERY, FULL = 1.0, 10.0, 2**26
 

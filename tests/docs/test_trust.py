@@ -29,6 +29,13 @@ def test_the_counts_of_the_traps():
     assert f"The default is right in {total(default, 'right')} of its {total(default, 'runs')} runs" in words
 
 
+def test_the_counts_of_the_battery():
+    rows = table("battery.csv")
+    runs, right, refused, wrong = (total(rows, name) for name in ("runs", "right", "refused", "wrong"))
+    words = f"of {runs} runs, {right} are right, {refused} is refused and {wrong} are confidently wrong"
+    assert words in " ".join(PAGE.split())
+
+
 def test_the_table_of_the_traps():
     rows = table("traps.csv")
     shown = re.findall(r"^\| `([\w-]+)` \| [^|]+ \| (\d+ of \d+) \| (.*) \|$", PAGE, re.MULTILINE)

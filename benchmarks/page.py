@@ -64,7 +64,7 @@ def tables() -> str:
             ]
             for tool, row in sorted(rows.items(), key=lambda item: item[1]["product"])
         ]
-        parts += [f"### {words}", common.table(["tool", "CPU s", "first CPU s", "error", "ratio"], lines)]
+        parts += [f"## {words}", common.table(["tool", "CPU s", "first CPU s", "error", "ratio"], lines)]
     return "\n\n".join(parts)
 
 

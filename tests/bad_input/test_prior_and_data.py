@@ -128,7 +128,9 @@ def test_a_model_without_parameters_is_refused():
 def test_a_prior_must_be_made_of_distributions():
     with pytest.raises(BadType, match=r"prior\['x'\] is a float, not a NumPyro distribution; for example"):
         Model(log_likelihood, {"x": 3.0})
-    with pytest.raises(BadType, match="prior is a list: give a dictionary of NumPyro distributions, or a function"):
+    with pytest.raises(
+        BadType, match="prior is a list: give a dictionary of NumPyro distributions by the names of the parameters"
+    ):
         Model(log_likelihood, [dist.Normal()])
 
 

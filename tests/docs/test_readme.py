@@ -87,17 +87,3 @@ def test_its_command_runs(tmp_path, monkeypatch):
 def test_links_and_pictures_are_there():
     for target in re.findall(r"\]\(([^)]+)\)", README):
         assert (ROOT / target).exists(), target
-
-
-def test_ratios_to_peers_are_the_measured_ones():
-    """docs/peers.md: a ratio is the last cell of a row of the results."""
-    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
-    results = ROOT / "benchmarks" / "results"
-    smc, nested = ((results / f"{name}_against_peers.md").read_text(encoding="utf-8") for name in ("smc", "nested"))
-    measured = [float(row.split("|")[6]) for row in smc.splitlines() if re.match(r"\| (BlackJAX|particles)", row)]
-    measured += [float(row.split("|")[7]) for row in nested.splitlines() if re.match(r"\| (BlackJAX|dynesty|UltraNest)", row)]
-    known = {f"{value:{form}}" for value in measured for form in (".2g", ".3g", ".0f", ".1f")}
-    rows = [row for row in page.splitlines() if row.startswith("|")][2:]
-    shown = [ratio.strip() for row in rows for ratio in row.split("|")[-2].split("/")]
-    assert len(shown) == 24 and set(shown) <= known
-    assert set(re.findall(r"\(([\d.]+)\)", page)) <= known, "ratios in the text"

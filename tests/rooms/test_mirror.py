@@ -55,8 +55,8 @@ WITHOUT = {
         adapters/formula/subsets
     """,
     "the parts of PyMC's door are tested by the models that go through it: tests/adapters/test_pymc.py": """
-        adapters/pymc_constants adapters/pymc_for_jax adapters/pymc_graphs adapters/pymc_reading adapters/pymc_refusals
-        adapters/pymc_standard
+        adapters/pymc_model/constants adapters/pymc_model/for_jax adapters/pymc_model/graphs adapters/pymc_model/reading adapters/pymc_model/refusals
+        adapters/pymc_model/standard
     """,
     "classical tests as users call them: tests/classical/test_one_liners.py": """
         classical/correlations classical/result classical/t_tests classical/tables classical/variance

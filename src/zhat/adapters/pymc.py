@@ -1,6 +1,6 @@
 """PyMC models: observed variables are the likelihood, free variables the prior. `Model.from_pymc` is the door to `model`.
 
-PyMC writes log densities as PyTensor graphs, which `pymc_graphs` translates to JAX; nothing is compiled by PyTensor. The parameters are
+PyMC writes log densities as PyTensor graphs, which `pymc_model.graphs` translates to JAX; nothing is compiled by PyTensor. The parameters are
 PyMC's free variables, with its names and shapes, on the coordinates of its own transforms: draws of ``pm.sample`` fit as they are.
 
 **A transform must be a bijection that the prior's draws survive.** ``pm.Normal("o", 0, 1, shape=3, transform=ordered)`` keeps the density of
@@ -20,12 +20,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from zhat.adapters.pymc_constants import missing_constant
-from zhat.adapters.pymc_for_jax import add_what_is_missing
-from zhat.adapters.pymc_graphs import Graph
-from zhat.adapters.pymc_reading import Graphs, Read, default_transform, read_model
-from zhat.adapters.pymc_refusals import refuse_what_cannot_be_carried
-from zhat.adapters.pymc_standard import Standard, StandardSpace
+from zhat.adapters.pymc_model.constants import missing_constant
+from zhat.adapters.pymc_model.for_jax import add_what_is_missing
+from zhat.adapters.pymc_model.graphs import Graph
+from zhat.adapters.pymc_model.reading import Graphs, Read, default_transform, read_model
+from zhat.adapters.pymc_model.refusals import refuse_what_cannot_be_carried
+from zhat.adapters.pymc_model.standard import Standard, StandardSpace
 from zhat.errors import BadInput
 from zhat.model.core import Core
 from zhat.model.data import fingerprint, host_arrays

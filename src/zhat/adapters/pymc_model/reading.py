@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from zhat.adapters.pymc_graphs import Graph, Statement, draws_of, widened
-from zhat.adapters.pymc_standard import Standard, standard_maps
+from zhat.adapters.pymc_model.graphs import Graph, Statement, draws_of, widened
+from zhat.adapters.pymc_model.standard import Standard, standard_maps
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Read:
 
 
 def read_model(model: Any) -> Read:
-    """All parts of a model that `pymc_refusals` has admitted."""
+    """All parts of a model that `refusals` has admitted."""
     from pymc.logprob.basic import transformed_conditional_logp
     from pytensor.graph.replace import graph_replace
 

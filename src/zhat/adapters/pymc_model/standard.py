@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from zhat.adapters.pymc_graphs import Graph, widened
+from zhat.adapters.pymc_model.graphs import Graph, widened
 from zhat.model.space import Params, Site, Space
 
 # For each distribution, by the class of its operation: from its arguments to a and b on the coordinates that PyMC gives it by default.

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
 
-from zhat.adapters.pymc_graphs import Graph, widened
+from zhat.adapters.pymc_model.graphs import Graph, widened
 from zhat.errors import BadInput
 
 

@@ -1,0 +1,1 @@
+"""What `adapters.pymc` reads of a PyMC model: its graphs, constants, refusals, and its standard coordinates."""

@@ -5,7 +5,8 @@ BIN := .venv/bin
 USABLE := .venv/.installed-library
 READY := .venv/.installed
 READY_TO_BENCH := .venv/.installed-bench
-# Packages that we are compared with, which ask for other versions of NumPy than we do.
+# Packages that we are compared with, which ask for other versions of NumPy than we do. BlackJAX and PyMC live with ours; R's bridgesampling
+# is not installed here: without Rscript its runs are rows that say so.
 PEERS := .venv-peers
 PEERS_READY := $(PEERS)/.installed
 
@@ -89,8 +90,9 @@ measure: $(READY)
 	$(BIN)/python tests/rooms/measure.py
 
 bench: $(READY_TO_BENCH) $(PEERS_READY)
-	$(BIN)/python benchmarks/nested_against_peers.py --peers-python $(PEERS)/bin/python
-	$(BIN)/python benchmarks/run.py --particles-python $(PEERS)/bin/python
+	$(BIN)/python benchmarks/peers.py --peers-python $(PEERS)/bin/python
+	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/run.py
 
 # pip rather than python: where the venv module is incomplete, a half-made .venv has the one and not the other.
 $(USABLE): pyproject.toml
@@ -111,7 +113,7 @@ $(READY_TO_BENCH): $(READY)
 
 $(PEERS_READY):
 	@test -x $(PEERS)/bin/pip || { echo "making $(PEERS) ..."; $(PYTHON) -m venv $(PEERS); }
-	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check "dynesty>=2.1" "particles>=0.4" "ultranest>=4.0"
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check "dynesty>=2.1" "nautilus-sampler>=1.0" "particles>=0.4" "ultranest>=4.0"
 	@touch $@
 
 clean:

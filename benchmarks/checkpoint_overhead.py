@@ -4,7 +4,7 @@
     python benchmarks/checkpoint_overhead.py --report
 
 Two figures for each case. The ratio of CPU seconds is what a user pays; on a machine with other work it is noisy, so runs take turns, and
-`apart` is how far two runs without a checkpoint lie apart. The share is the CPU time inside the checkpoint itself (keys, copies, writing,
+`apart` is how far two runs without a checkpoint lie apart. The share is the CPU time inside the checkpoint itself (keys, copies, states, writing,
 fingerprints), measured where it is spent.
 """
 
@@ -65,13 +65,15 @@ class Inside:
     """CPU seconds inside the checkpoint's own functions, those of the calls that they make taken out."""
 
     def __init__(self) -> None:
+        from zhat.run import repeats
         from zhat.run.checkpoint import checkpoint
         from zhat.run.distribution import plans
         from zhat.sampling.backend.journal import Journal
+        from zhat.sampling.backend.standing import Standing
 
         self.seconds = 0.0
-        self._outer: list[float] = []
-        for owner, name in ((checkpoint, "_about"), (plans, "keep"), (Journal, "write"), (Journal, "call"), (Journal, "values")):
+        own: list[tuple[Any, str]] = [(checkpoint, "_about"), (plans, "keep"), (repeats, "keep"), (Standing, "note")]
+        for owner, name in [*own, (Journal, "write"), (Journal, "call"), (Journal, "values")]:
             setattr(owner, name, self._timed(getattr(owner, name), -1 if name in ("call", "values") else None))
 
     def _timed(self, function: Any, computing: int | None) -> Any:

@@ -5,14 +5,13 @@ Nothing here imports JAX or NumPy, so that a script can call `one_core` before a
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -50,30 +49,6 @@ def run_child(script: str, arguments: Sequence[str], environment: dict[str, str]
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise RuntimeError(f"{script} {' '.join(arguments)}: {last}")
     return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def options_of(description: str, problems: Iterable[str], settings: Iterable[str], default: str = "default") -> Any:
-    """What a tool's script is asked: a problem, a setting, and how many seeds."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--problem", choices=list(problems), required=True)
-    parser.add_argument("--setting", choices=list(settings), default=default)
-    parser.add_argument("--seeds", type=int, default=20)
-    return parser.parse_args()
-
-
-def time_seeds(run: Callable[[int], float], n_seeds: int) -> dict[str, Any]:
-    """A first run (compilation or its cache included), then one run a seed; CPU seconds of this process."""
-    import time
-
-    begin = time.process_time()
-    run(10**6)
-    first = time.process_time() - begin
-    values, seconds = [], []
-    for seed in range(n_seeds):
-        begin = time.process_time()
-        values.append(float(run(seed)))
-        seconds.append(time.process_time() - begin)
-    return {"log_evidence": values, "cpu_seconds": seconds, "first_run_cpu_seconds": first}
 
 
 def machine() -> dict[str, Any]:

@@ -1,31 +1,25 @@
-"""Adaptive tempering of the package `particles` on one problem: one JSON line with log Z and CPU seconds of every seed.
+"""Adaptive tempering of the package `particles` in the comparison with peers (`peers.py`).
 
-Its defaults: waste-free, chains of 10, random walk tuned on the particles, tempering to an ESS of one half. Needs only
-NumPy and `particles`, so it can run in an interpreter of its own.
+Its defaults: waste-free, chains of 10, random walk tuned on the particles, tempering to an ESS of one half. Calls are counted.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import common
+import numpy as np
+import particles
+from particles import smc_samplers
+from problems import Problem
+from serve import Answer, Run, serve
 
-common.one_core()
-
-import numpy as np  # noqa: E402
-from problems import PROBLEMS, Problem  # noqa: E402
-
-SETTINGS: dict[str, tuple[int, dict[str, Any]]] = {
-    "waste-free": (1000, {}),
-    "waste-free-long": (200, {"len_chain": 100}),  # the numbers of its documentation
-    "standard": (2000, {"wastefree": False}),
-}
+SETTINGS: dict[str, tuple[int, dict[str, Any]]] = {"waste-free": (1000, {}), "standard": (2000, {"wastefree": False})}
 
 
-def static_model(problem: Problem) -> Any:
+def prepare(problem: Problem, setting: str) -> Run:
     """The problem in the form that `particles` takes."""
-    from particles import smc_samplers
+    n, settings = SETTINGS[setting]
+    calls: list[int] = []
 
     class Prior:
         def rvs(self, size: int = 1) -> np.ndarray:
@@ -36,34 +30,18 @@ def static_model(problem: Problem) -> Any:
 
     class Static(smc_samplers.StaticModel):
         def loglik(self, theta: np.ndarray, t: int | None = None) -> np.ndarray:
+            calls.append(len(theta))
             return problem.log_likelihood(np, theta)
 
-    return Static(prior=Prior())
-
-
-def main() -> None:
-    """Run the seeds; a run that raises counts as none."""
-    options = common.options_of(__doc__, PROBLEMS, SETTINGS, "waste-free")
-    problem = PROBLEMS[options.problem]()
-    n, settings = SETTINGS[options.setting]
-    messages: list[str] = []
-
-    def run(seed: int) -> float:
-        import particles
-        from particles import smc_samplers
-
+    def run(seed: int) -> Answer:
         np.random.seed(seed)
-        try:
-            fk = smc_samplers.AdaptiveTempering(model=static_model(problem), **settings)
-            algorithm = particles.SMC(fk=fk, N=n)
-            algorithm.run()
-        except (ValueError, np.linalg.LinAlgError) as error:
-            messages.append(str(error))
-            return float("nan")
-        return float(algorithm.logLt)
+        calls.clear()
+        algorithm = particles.SMC(fk=smc_samplers.AdaptiveTempering(model=Static(prior=Prior()), **settings), N=n)
+        algorithm.run()
+        return Answer(float(algorithm.logLt), calls=sum(calls))
 
-    print(json.dumps({**common.time_seeds(run, options.seeds), "truth": problem.log_evidence, "messages": messages}))
+    return run
 
 
 if __name__ == "__main__":
-    main()
+    serve(prepare, SETTINGS)

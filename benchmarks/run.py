@@ -1,12 +1,11 @@
 """Run the benchmarks and put their tables together.
 
-    python benchmarks/run.py                                      # everything, about an hour on one quiet core
+    python benchmarks/run.py                 # everything, most of an hour on one quiet core
     python benchmarks/run.py --part overhead --part cold_start
-    python benchmarks/run.py --particles-python OTHER/bin/python  # where `particles` is installed apart
-    python benchmarks/run.py --quick                              # few seeds and sizes: does it run?
+    python benchmarks/run.py --quick         # few seeds and sizes: does it run?
 
 Each part is a script of its own in a process of its own and writes results/PART.json and results/PART.md; the summary
-is results/README.md.
+is results/README.md. The comparison with other packages is a run of its own: `peers.py`.
 """
 
 from __future__ import annotations
@@ -18,33 +17,29 @@ import sys
 
 import common
 
-PARTS = ("overhead", "smc_against_peers", "scaling", "cold_start", "gibbs_sweeps", "spread", "subsets", "jumps", "search")
-APART = ("nested_against_peers",)  # run by itself: its peers are not among the tools that are installed here
+PARTS = ("overhead", "scaling", "cold_start", "gibbs_sweeps", "spread", "subsets", "jumps", "search")
 QUICK = {
     "subsets": ["--repeats", "1", "--no-check"],
     "jumps": ["--seeds", "1"],
     "search": ["--moves", "100"],
     "gibbs_sweeps": ["--repeats", "3"],
     "overhead": ["--repeats", "3", "--bare-repeats", "5"],
-    "smc_against_peers": ["--seeds", "2", "--problem", "eight-schools"],
     "scaling": ["--rows", "500", "5000", "--particles", "200", "--dimensions", "20", "--memory-particles", "1000"],
     "cold_start": ["--repeats", "1"],
     "spread": ["--n", "40"],
 }
 
 
-def run(part: str, quick: bool, particles_python: str) -> bool:
+def run(part: str, quick: bool) -> bool:
     """Run one part; whether it ended well."""
     command = [sys.executable, str(common.HERE / f"{part}.py"), *(QUICK[part] if quick else [])]
-    if part == "smc_against_peers":
-        command += ["--particles-python", particles_python]
     print(f"--- {part}", flush=True)
     return subprocess.run(command, check=False).returncode == 0
 
 
 def summarise() -> None:
     """All tables there are, under the machine they were made on."""
-    texts = [path.read_text() for part in (*PARTS, *APART) if (path := common.RESULTS / f"{part}.md").exists()]
+    texts = [path.read_text() for part in PARTS if (path := common.RESULTS / f"{part}.md").exists()]
     written = [path for part in PARTS if (path := common.RESULTS / f"{part}.json").exists()]
     known = json.loads(max(written, key=lambda path: path.stat().st_mtime).read_text())["machine"]
     machine = ", ".join(f"{name} {value}" for name, value in known.items())
@@ -56,10 +51,9 @@ def main() -> int:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=PARTS, action="append")
-    parser.add_argument("--particles-python", default=sys.executable, help="a Python that has the package `particles`")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    failed = [part for part in options.part or PARTS if not run(part, options.quick, options.particles_python)]
+    failed = [part for part in options.part or PARTS if not run(part, options.quick)]
     if len(failed) < len(options.part or PARTS):
         summarise()
     if failed:

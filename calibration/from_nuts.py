@@ -2,7 +2,7 @@
 
 Eight schools, centred (E15) and non-centred (E15n), a Poisson regression of 30 groups with random intercepts and slopes (64 parameters)
 and a Gaussian of 100 dimensions whose correlations are 0.9: with a dense mass matrix, and with NumPyro's diagonal one, by which 4 x 1000
-draws have an effective sample size of 100 to 300 and chains disagree (R-hat up to 1.05). Each set goes through `zhat.evidence(model, draws=...)` with everything that it does by default. The
+draws have an effective sample size of 90 to 460 and chains disagree (R-hat up to 1.05). Each set goes through `zhat.evidence(model, draws=...)` with everything that it does by default. The
 Poisson regression has no exact answer: its reference is the mean of long runs of SMC, kept with its row. Results in `from_nuts.csv`.
 
     python calibration/from_nuts.py --model E15n

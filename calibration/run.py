@@ -43,7 +43,7 @@ METHODS = {
     "bridge": MODELS,
     "reciprocal": MODELS,
     "ais": FOR_AIS,
-    "nested": (*MODELS, "E15"),
+    "nested": (*MODELS, "E15", "S2", "S3"),
     "power-posterior": MODELS,
     "stepping-stone": MODELS,
     "inla": ("seeds-main", "seeds-interaction", "coal-smooth", "tokyo", "stochastic-volatility"),

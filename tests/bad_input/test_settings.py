@@ -153,8 +153,11 @@ def test_a_method_that_does_not_fit_names_those_that_would():
 
 def test_a_gradient_kernel_is_refused_for_a_black_box():
     black_box = Model.black_box(lambda p: 0.0, {"x": dist.Normal()}, name="simulator")
-    with pytest.raises(BadInput, match="'simulator' is a black box and has no gradients for this kernel"):
-        zhat.evidence(black_box, zhat.SMC(n_particles=40, kernels=(HMC(),)), seed=0)
+    for method in (zhat.SMC(n_particles=40, kernels=(HMC(),)), zhat.HarmonicMean(kernel=HMC()), zhat.Bridge(kernel=HMC())):
+        with pytest.raises(
+            BadInput, match="HMC needs gradients, and 'simulator' is a black box without them; give a kernel such as"
+        ):
+            zhat.evidence(black_box, method, seed=0)
 
 
 @pytest.mark.parametrize("settings", [{"schedule": "adaptive"}, {"kernels": ("hmc",)}, {"moves": 5}], ids=str)

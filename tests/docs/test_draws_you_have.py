@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -25,7 +26,17 @@ def test_the_table_of_draws_by_nuts_is_that_of_the_runs():
     page = (ROOT / "docs" / "howto" / "draws_you_have.md").read_text()
     with (ROOT / "calibration" / "from_nuts.csv").open(newline="") as file:
         rows = {row["model"]: row for row in csv.DictReader(file)}
-    shown = re.findall(r"^\| ([\w-]+) \| \d+ \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \|$", page, re.MULTILINE)
-    assert len(shown) == 4
+    shown = re.findall(r"^\| (\w[\w -]+) \| \d+ \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert len(shown) == 5
     for model, *figures in shown:
         assert figures == [rows[model][name] for name in ("sets", "ok", "within_3", "median_se")], model
+
+
+def test_the_table_of_proposals_is_that_of_the_benchmark():
+    page = (ROOT / "docs" / "howto" / "draws_you_have.md").read_text()
+    rows = json.loads((ROOT / "benchmarks" / "results" / "bridge_proposals.json").read_text())["rows"]
+    shown = re.findall(r"^\| ([\w ]+) \| `(\w+)\(\)` \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert len(shown) == len(rows)
+    for posterior, proposal, rmse, cpu in shown:
+        row = rows[f"{posterior}, {proposal}"]
+        assert (rmse, cpu) == (f"{row['rmse']:.4f}", f"{row['cpu']:.2f}")

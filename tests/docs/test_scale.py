@@ -24,3 +24,8 @@ def test_tasks_a_second():
         ("pool", "{:,}, {:,} and {}"),
     ):
         assert words.format(*FOUND[where]["tasks_a_second"].values()) in PAGE
+
+
+def test_hundreds_of_parameters():
+    table = (ROOT / "benchmarks" / "results" / "many_dimensions.md").read_text(encoding="utf-8")
+    assert "\n".join(line for line in table.splitlines() if line.startswith("|")) in PAGE

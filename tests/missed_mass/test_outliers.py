@@ -62,7 +62,7 @@ def test_every_block_of_a_rung_is_seen_in_its_own_frame():
     position[1, 300], log_prior[1, 300] = 60.0, 5.0
     frame = tuning_in_blocks(np.repeat([[0.0], [50.0]], 3, axis=1), np.stack([np.eye(3)] * 2), 1.0)
     outliers = Outliers(CHEAP)
-    outliers.watch(0.5, _Rung(position, log_prior, np.zeros((2, 400)), frame))
+    outliers(0.5, _Rung(position, log_prior, np.zeros((2, 400)), frame))
     kept = outliers.draws
     assert kept is not None
     np.testing.assert_array_equal(kept.position, np.full((1, 3), 60.0))
@@ -75,7 +75,7 @@ def test_points_of_no_density_and_too_few_are_passed_over():
     for frame in (None, tuning_in_blocks(np.zeros((1, 3)), np.eye(3)[None], 1.0)):
         outliers.keep(0.3, crowd, np.zeros(40), none_left, frame)
         assert outliers.draws is None
-    outliers.watch(0.3, _Rung(crowd[None], None, np.zeros((1, 40)), None))
+    outliers(0.3, _Rung(crowd[None], None, np.zeros((1, 40)), None))
     assert outliers.draws is None
 
 

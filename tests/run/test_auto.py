@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import numpyro.distributions as dist
 import pytest
 
 import zhat
@@ -120,3 +122,23 @@ def test_the_default_answers_where_one_family_fails():
     result = zhat.evidence(example.model, seed=3, progress=False)
     assert result.status.is_ok, result.explain()
     assert abs(result.log_evidence - example.log_evidence) < 4.0 * result.log_evidence_se
+
+
+def valley(params):
+    """Rosenbrock's valley, whose weights against a t at the mode are heavy."""
+    x, y = params["x"][..., 0], params["x"][..., 1]
+    return -(100.0 * (y - x**2) ** 2 + (1.0 - x) ** 2)
+
+
+def test_a_black_box_that_no_proposal_at_its_mode_fits_takes_thousands_of_likelihoods_not_a_hundred_thousand():
+    prior = {"x": dist.Uniform(-5.0, 5.0).expand([2]).to_event(1)}
+    model = zhat.Model.black_box(valley, prior, batched=True)
+    # The valley's area: the integral of exp(-(1 - x)^2) over all x that keep x^2 below 5, times the width in y.
+    x = np.linspace(-np.sqrt(5.0), np.sqrt(5.0), 20_001)
+    exact = np.log(np.trapezoid(np.exp(-((1.0 - x) ** 2)), x) * np.sqrt(np.pi / 100.0) / 100.0)
+    found = [zhat.evidence(model, seed=seed, precision=0.1, progress=False) for seed in range(3)]
+    assert all(run.status.is_ok and run.log_evidence_se <= 0.1 for run in found)
+    assert all(abs(run.log_evidence - exact) < 4.0 * run.log_evidence_se + 0.005 for run in found)
+    assert max(run.cost.n_likelihood for run in found) < 40_000
+    assert any("importance at nested draws" in run.why_this_method for run in found)
+    assert all(run.resolution is not None for run in found)

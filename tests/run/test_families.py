@@ -12,7 +12,7 @@ def model(d, black_box=False):
     return Model.black_box(lambda p: 0.0, prior) if black_box else Model(lambda p: 0.0, prior)
 
 
-@pytest.mark.parametrize("d", [2, 31])
+@pytest.mark.parametrize("d", [2, 31, 250, 1000])
 @pytest.mark.parametrize("black_box", [False, True])
 def test_no_two_runs_share_random_numbers(d, black_box):
     for families in (following(model(d, black_box), False), following(model(d, black_box), True), thorough(model(d, black_box))):
@@ -37,6 +37,14 @@ def test_posterior_chains_are_a_view_where_nested_sampling_takes_too_long():
     assert End.CHAINS not in {family.end for family in following(model(401), False)}, "the draws would take gigabytes"
 
 
+def test_a_path_from_the_mode_comes_first_in_hundreds_of_dimensions():
+    assert first(model(201)).label == "smc from the mode"
+    assert first(model(201, black_box=True)).label == first(model(200)).label == "importance"
+    assert [family.label for family in following(model(1000), True)] == ["smc by HMC"]
+    assert not list(following(model(1000), False)), "nobody would confirm the path from the prior"
+    assert [family.label for family in thorough(model(300))] == ["smc from the mode", "bridge", "smc by HMC"]
+
+
 def test_a_crosscheck_has_all_four_ends_and_repeats_come_last():
     families = list(thorough(model(5)))
     assert {family.end for family in families} == set(End)
@@ -53,3 +61,9 @@ def test_declared_latents_are_integrated_first_where_that_leaves_a_standard_erro
     assert "inla" in {family.label for family in thorough(counts)}
     for other in ("noisy-ar", "E13", "E1"):  # Gaussian observations, latents declared by name, none
         assert first(zoo.example(other).model).label == "importance"
+
+
+def test_draws_of_nested_sampling_shape_a_second_view_of_black_boxes():
+    after = [family.shaped_by for family in following(model(4, black_box=True), False)]
+    assert after[:2] == ["", "nested"]
+    assert not any(family.shaped_by for family in following(model(4), False))

@@ -229,3 +229,11 @@ def test_models_with_draws_are_compared():
     factor = comparison.log_bayes_factor("line", "slope")
     assert abs(factor.value - truth) < 4.5 * factor.se
     assert comparison.evidences["line"].settings["draws"]["chains"] == 4
+
+
+@pytest.mark.parametrize("method", [None, "importance"])
+def test_a_density_fitted_to_draws_is_checked_for_the_mode_that_they_missed(method):
+    model = zoo.example("small-mode-10").model
+    main = np.random.default_rng(1).standard_normal((4, 1000, 10)) * np.sqrt(100.0 / 101.0)  # exact draws of the mode with 0.97
+    result = zhat.evidence(model, method, draws={"x": main}, seed=1, progress=False)
+    assert not result.status.is_ok and {"missed-peak", "missed-mode"} & {reason.code for reason in result.status.reasons}

@@ -106,14 +106,22 @@ def test_about_one_second_run_in_twenty_misses_and_is_followed_by_a_third(templa
     assert share < 0.1
 
 
-def test_a_small_run_in_doubt_is_followed_by_one_of_the_methods_own_size(template):
-    runner = Runner(template, c=1.0, least=5000)
+def test_a_run_in_doubt_is_followed_by_one_five_times_as_large_up_to_the_methods_own_size(template):
+    runner = Runner(template, c=1.0, least=4000)
     assert carried_out(to_precision(runner, METHOD, 0.05, None)).status.is_ok
-    assert runner.asked == [(1000, 1), (8000, 1)]
+    assert runner.asked == [(1000, 1), (5000, 1)]
     runner = Runner(template, c=1.0, least=50_000)
     found = carried_out(to_precision(runner, METHOD, 0.05, None))
-    assert runner.asked == [(1000, 1), (8000, 1)]
+    assert runner.asked == [(1000, 1), (5000, 1), (8000, 1)]
     assert not found.status.is_ok and found.log_evidence_se is None
+
+
+def test_a_run_in_doubt_grows_no_further_than_it_may(template):
+    runner = Runner(template, c=1.0, least=50_000)
+    assert not carried_out(to_precision(runner, METHOD, 0.05, None, up_to=0.0)).status.is_ok
+    assert runner.asked == [(1000, 1)]
+    runner = Runner(template, c=10.0)
+    assert carried_out(to_precision(runner, METHOD, 0.05, None, up_to=0.0)).log_evidence_se <= 0.05, "without a doubt it does"
 
 
 def test_very_small_targets_are_reached_by_several_runs(template):

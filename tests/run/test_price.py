@@ -121,9 +121,18 @@ HARD = zoo.example("E8").model
 
 
 def test_it_grows_with_draws_and_dimensions():
-    one = memory_of(HARD, zhat.Importance(n_draws=1000))
-    assert memory_of(HARD, zhat.Importance(n_draws=4000)) == pytest.approx(4 * one, rel=1e-3)
-    assert memory_of(HARD, zhat.SMC(n_particles=1000)) > one and memory_of(HARD, zhat.Exact()) == 0
+    one = memory_of(HARD, zhat.Importance(n_draws=10_000))
+    assert memory_of(HARD, zhat.Importance(n_draws=40_000)) == pytest.approx(4 * one, rel=1e-3)
+    assert memory_of(HARD, zhat.SMC(n_particles=10_000)) > one and memory_of(HARD, zhat.Exact()) == 0
+
+
+def test_the_draws_of_all_chains_count_and_the_largest_setting_is_named():
+    few, many = (memory_of(HARD, zhat.HarmonicMean(n_chains=n, n_draws=1000)) for n in (100, 1000))
+    assert many == pytest.approx(10 * few, rel=1e-3)
+    with pytest.raises(BadInput, match=r"HarmonicMean\(n_chains=...\) on .* needs about"):
+        zhat.evidence(HARD, zhat.HarmonicMean(n_chains=10**9), seed=1, progress=False)
+    with pytest.raises(BadInput, match=r"AIS\(n_pilot=...\) on .* needs about"):
+        zhat.evidence(HARD, zhat.AIS(n_pilot=4 * 10**10), seed=1, progress=False)
 
 
 def test_large_plans_say_it_and_hopeless_ones_are_refused(monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import numpyro.distributions as dist
 import pytest
@@ -34,3 +36,32 @@ def test_a_stored_name_forges_no_line(stopped, tmp_path):
     loaded = zhat.Evidence.load(stopped.save(tmp_path / "stopped.json"))
     assert not [line for line in described(loaded).splitlines() if line.startswith("log Z = 0")]
     assert _markdown("<script>|a\nb") == "&lt;script&gt;\\|a b"
+
+
+def test_a_budget_ends_a_black_box_within_a_sweep():
+    """One rung of this run takes 100,000 likelihoods and more."""
+    calls = []
+
+    def counted(p):
+        calls.append(1)
+        return float(-0.5 * np.sum((p["x"] - 0.3) ** 2) / 0.04)
+
+    model = zhat.Model.black_box(counted, {"x": dist.Uniform(-5.0, 5.0).expand([2]).to_event(1)}, name="box")
+    budget = zhat.Budget(likelihoods=2500)
+    found = zhat.evidence(model, zhat.AIS(n_particles=200, n_sweeps=500, n_pilot=40), seed=1, budget=budget, progress=False)
+    assert "budget" in [reason.code for reason in found.status.reasons]
+    assert len(calls) <= 2500 + 256 and found.cost.n_likelihood <= 2500 + 256
+
+
+def test_a_budget_of_seconds_ends_a_slow_black_box_within_a_batch():
+    """The first batch, 256 prior draws, would take five seconds."""
+
+    def slow(p):
+        time.sleep(0.02)
+        return 0.0
+
+    model = zhat.Model.black_box(slow, {"x": dist.Normal(0.0, 1.0)}, name="slow")
+    begun = time.perf_counter()
+    found = zhat.evidence(model, zhat.PriorMean(n_draws=1000), seed=1, budget=zhat.Budget(seconds=0.5), progress=False)
+    assert "the budget of 0.5 s is spent" in found.explain()
+    assert time.perf_counter() - begun < 3.0

@@ -31,25 +31,22 @@ import jax
 import numpy as np
 
 from zhat.comparing.bayes_factor import LogBayesFactor
-from zhat.errors import BadInput, BadType, UnsupportedModel
+from zhat.comparing.point import Point, point_of, prior_at
+from zhat.errors import BadType, UnsupportedModel
 from zhat.formatting import with_error
 from zhat.model.model import Model
 from zhat.numerics.draws.reciprocal import BothHalves, OneHalf, one_half
 from zhat.results.estimate import Diagnostic, Level, Status, promised_se
-from zhat.results.records import Array, Draws
+from zhat.results.records import Draws
 from zhat.run.from_draws import given_draws, judged
 from zhat.run.whose_model import not_a_model
-from zhat.sampling.backend.backend import constrain_batch
-from zhat.sampling.backend.evaluation import log_densities, site_priors, unconstrained
+from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.chains.halves import in_halves
-from zhat.sampling.chains.transitions import Columns, Linear, conditional_moments, moments
+from zhat.sampling.chains.transitions import Linear, conditional_moments, moments
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key, check_seed
 from zhat.verdicts.from_chains import chains_status, reciprocal_status
-
-# Nats by which log priors may differ from draw to draw and still be equal.
-ROUNDING = 1e-8
 
 
 @dataclass(frozen=True)
@@ -96,9 +93,9 @@ def savage_dickey(model: Model, draws: Any, parameter: str, *, at: Any, seed: in
     draws
         Its posterior draws, in any of the forms that `zhat.evidence(draws=...)` takes.
     parameter : str
-        Its name.
+        Its name, or that of one entry of a vector or matrix, counted from zero: ``"beta[2]"``.
     at : float or array
-        The point, of the parameter's shape, inside of its support.
+        The point, of the parameter's shape (a number for one entry), inside of its support.
     seed : int, optional
         Of the prior draws of the first checks.
     """
@@ -109,20 +106,24 @@ def savage_dickey(model: Model, draws: Any, parameter: str, *, at: Any, seed: in
             f"savage_dickey needs the prior density at the point, and of model {model.name!r} only the joint density is known: write it as "
             "zhat.Model(log_likelihood, prior)."
         )
-    columns = _columns(model, parameter)
+    if model.core.shown is not None:
+        raise UnsupportedModel(
+            f"savage_dickey: the prior of {model.name!r} is a transform of the unit cube, and its density at the point is not known. "
+            "Write the restricted model and use zhat.compare."
+        )
     loop = Loop(None, False, model.name)
     with jax.enable_x64(True):
         given = given_draws(model, draws)
         bench = Workbench(model, Key(check_seed(seed)).child("savage-dickey"), loop)
         brought = judged(model, given, bench)
-        point = _point(model, parameter, at, brought.chains.draws, columns)
         chains = brought.chains
+        point = point_of(model, parameter, at, chains.draws)
         status = brought.status.and_(chains_status(chains, model.n_dimensions))
         if status.level is Level.FAILED:
             return SavageDickey(parameter, _plain(at), np.nan, None, status, np.nan, np.nan, brought.diagnostics)
-        log_prior_density, dependent = _prior_at(model, chains.draws.position, columns, point, parameter)
+        log_prior_density, dependent = prior_at(model, chains.draws.position, bench.prior().position, point)
         halves = in_halves(chains.draws)
-        first, second = (_density(model, fit, use, columns, point, loop) for fit, use in (halves, halves[::-1]))
+        first, second = (_density(model, fit, use, point, loop) for fit, use in (halves, halves[::-1]))
         both = BothHalves(first, second)
     status = status.and_(reciprocal_status(both)).and_(dependent)
     diagnostics: dict[str, Diagnostic] = {
@@ -136,68 +137,17 @@ def savage_dickey(model: Model, draws: Any, parameter: str, *, at: Any, seed: in
     return SavageDickey(parameter, _plain(at), value, both.se, status, -both.log_ratio, log_prior_density, diagnostics)
 
 
-def _density(model: Model, fit: Draws, use: Draws, columns: Columns, point: Array, loop: Loop) -> OneHalf:
+def _density(model: Model, fit: Draws, use: Draws, point: Point, loop: Loop) -> OneHalf:
     """One over the posterior density at the point, from a conditional fitted on one half and the draws of the other."""
     mean, covariance = moments(fit.position)
-    regression, rest = conditional_moments(covariance, columns)
-    conditional = Linear(columns, mean, regression, rest, np.inf)
-    moved = use.position.copy()
-    moved[:, columns] = point
-    log_prior, log_likelihood = log_densities(model, moved, loop)
+    regression, rest = conditional_moments(covariance, point.columns)
+    conditional = Linear(point.columns, mean, regression, rest, np.inf)
+    log_prior, log_likelihood = log_densities(model, point.moved(use.position), loop)
     log_terms = (
         conditional.log_density(use.position, use.position) + log_prior + log_likelihood - use.log_prior - use.log_likelihood
     )
     assert use.chain is not None
     return one_half(log_terms.reshape(len(np.unique(use.chain)), -1))
-
-
-def _prior_at(model: Model, position: Array, columns: Columns, point: Array, name: str) -> tuple[float, Status]:
-    """Log prior density at the point, and whether the priors of this and of the other parameters are independent."""
-    some = position[:: max(1, len(position) // 256)][:256]
-    moved = some.copy()
-    moved[:, columns] = point
-    here, there = site_priors(model, some), site_priors(model, moved)
-    k = model.space.names.index(name)
-    own, others = there[:, k], np.delete(here - there, k, axis=1)
-    scale = ROUNDING * max(1.0, float(np.abs(there).max()))
-    if np.ptp(own) <= scale and (np.abs(others) <= scale).all():
-        return float(own[0]), Status.ok()
-    sentence = (
-        f"the prior of {name!r} and those of other parameters depend on each other: the ratio of densities is a Bayes factor only if the "
-        f"restricted model has the priors that the others have given {name} at the point; write that model and use zhat.compare."
-    )
-    return float(np.log(np.mean(np.exp(own - own.max()))) + own.max()), Status.suspect("prior-depends", sentence)
-
-
-def _columns(model: Model, name: str) -> Columns:
-    if model.core.shown is not None:
-        raise UnsupportedModel(
-            f"savage_dickey: the prior of {model.name!r} is a transform of the unit cube, and its density at the point is not known. "
-            "Write the restricted model and use zhat.compare."
-        )
-    if name not in model.space.names:
-        raise BadInput(f"savage_dickey: {model.name!r} has no parameter {name!r}; it has {', '.join(model.space.names)}.")
-    starts = np.cumsum([0, *(site.size for site in model.space.sites)])
-    k = model.space.names.index(name)
-    return np.arange(starts[k], starts[k + 1])
-
-
-def _point(model: Model, name: str, at: Any, draws: Draws, columns: Columns) -> Array:
-    """The coordinates of the point."""
-    site = model.space.sites[model.space.names.index(name)]
-    value = np.asarray(at, np.float64)
-    if value.shape != site.shape:
-        raise BadInput(f"savage_dickey(at=...): the point has shape {value.shape}, and {name!r} has shape {site.shape}.")
-    params, _ = constrain_batch(model, draws.position[:1])
-    params = {key: np.asarray(values) for key, values in params.items()}
-    params[name] = value[None]
-    point = unconstrained(model, params)[0][columns]
-    if not np.isfinite(point).all():
-        raise BadInput(
-            f"savage_dickey(at={at}): the point is at the edge of the support of {name!r}, or outside of it, where the density is not "
-            "defined; a hypothesis at an edge needs a model of its own."
-        )
-    return np.asarray(point)
 
 
 def _plain(at: Any) -> float | list[float]:

@@ -72,7 +72,7 @@ def watched_chains(method: FromChains, model: Model, bench: Workbench, key: Key)
     outliers = Outliers(model, effort, every_point=True)
     n_starts = max(effort.chain_starts, effort.population_size(model))
     settings = ChainSettings(method.n_chains, method.n_warmup, method.n_draws, method.kernel, n_starts, short_every=4)
-    return Watched(bench.chains_from_both_sides(key, settings, effort.survey(model), outliers.watch), outliers)
+    return Watched(bench.chains_from_both_sides(key, settings, effort.survey(model), outliers), outliers)
 
 
 def looked_beside(method: FromChains, model: Model, estimate: Estimate, watched: Watched, bench: Workbench, key: Key) -> Estimate:

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
+from zhat.missed_mass.chain_view import Way, view_from_chains
 from zhat.missed_mass.effort import Effort
 from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.missed_mass.prior_view import view_from_prior
 from zhat.model.model import Model
 from zhat.results.estimate import Estimate, Status
-from zhat.sampling.backend.loop import Loop
+from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.importance.modes import Mode, different
 from zhat.sampling.importance.survey import Survey
 from zhat.seeding import Key
 
 REMEDY = "use zhat.SMC(start=zhat.settings.PathFromPrior()), which needs no mode"
-# Particles x dimensions of a run: a move takes d^2 operations a particle, and 800 particles in a thousand dimensions give a standard error
-# of a few hundredths.
-PARTICLES_TIMES_DIMENSIONS = 800_000
+# Dimensions up to which a run has as many particles as are asked for; above, fewer in proportion, because a move takes d^2 operations a
+# particle, and 800 in a thousand dimensions give a standard error of a few hundredths.
+ALL_UP_TO = 100
 FEWEST_PARTICLES = 400
+# A standard error of weights that are all equal, as a share of the log evidence: their rounding. Zero would say that nothing can be missing.
+ROUNDING = 1e-12
 # Standard deviation of the log weights of the normal's own draws above which the path to the posterior has hundreds of rungs.
 FAR = 60.0
 
 
 def n_particles_of(asked: int, n_dimensions: int, n_islands: int) -> int:
-    """Particles of a run: as many as asked for, fewer in hundreds of dimensions."""
-    affordable = max(FEWEST_PARTICLES, PARTICLES_TIMES_DIMENSIONS // n_dimensions)
-    return asked if asked <= affordable else n_islands * -(-affordable // n_islands)
+    """Particles of a run: as many as asked for, fewer in proportion in hundreds of dimensions."""
+    affordable = max(min(asked, FEWEST_PARTICLES), asked * min(1.0, ALL_UP_TO / n_dimensions))
+    return n_islands * math.ceil(affordable / n_islands)
 
 
 def one_mode(survey: Survey, negligible: float) -> Mode | Estimate:
@@ -52,9 +56,28 @@ def too_far(log_likelihood: np.ndarray) -> Estimate | None:
         return None
     sentence = (
         f"the log weights of a normal near the posterior have a standard deviation of {spread:.0f} (above {FAR:.0f} is refused): the "
-        f"posterior is far from normal, and the path from there would take hundreds of rungs; {REMEDY}."
+        f"posterior is far from normal, and the path from there would take hundreds of rungs; {REMEDY}, or declare latent Gaussian parameters with zhat.latent."
     )
     return Estimate(np.nan, None, Status.failed("far-from-normal", sentence))
+
+
+def seen_from_chains(
+    model: Model, answer: Answer, way: Way, survey: Survey, effort: Effort, key: Key, loop: Loop
+) -> tuple[Finding, Status]:
+    """The answer beside the log evidence by annealing back from posterior chains, and whether these chains agree with each other."""
+    finding = Finding(answer, effort, basin_resolution=survey.resolution)
+    try:
+        view = view_from_chains(model, way, effort, key, loop)
+    except Stopped as stopped:
+        return replace(finding, coverage_check=Progress.NOT_DONE, stopped=str(stopped)), Status.ok()
+    finding = replace(finding, coverage_check=Progress.DONE, from_chains=view.estimate)
+    if view.estimate is not None:
+        return finding, Status.ok()
+    sentence = (
+        f"chains from prior draws have R-hat = {view.r_hat:.2f} (flagged above {effort.r_hat}): they have not reached one distribution, so that "
+        f"the path from the mode may have missed part of the posterior; {REMEDY}."
+    )
+    return finding, Status.suspect("chains-disagree", sentence)
 
 
 def seen_from_prior(model: Model, answer: Answer, survey: Survey, effort: Effort, key: Key, loop: Loop) -> Finding:

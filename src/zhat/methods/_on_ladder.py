@@ -55,7 +55,7 @@ class OnLadder(Method):
         kernels = kernels_for(model, self.kernels)
         outliers = Outliers(model, self.look.effort)
         ladder = Ladder(self.chains, self.schedule, kernels)
-        run = run_ladder(model, ladder, key.child("ladder"), bench.loop, observer=outliers.watch)
+        run = run_ladder(model, ladder, key.child("ladder"), bench.loop, observer=outliers)
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)

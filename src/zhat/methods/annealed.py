@@ -127,7 +127,7 @@ class AIS(Method):
 
     def _run(self, model: Model, key: Key, loop: Loop, finished: list[PathRun]) -> Estimate:
         outliers = Outliers(model, self.look.effort)
-        plan, trial = self.prepare(model, key, loop, finished, outliers.watch)
+        plan, trial = self.prepare(model, key, loop, finished, outliers)
         start = prior_draws(model, self.n_particles, key.child("prior"), loop)
         run = anneal(model, plan, start, self.n_particles // 2, key.child("walk"), loop)
         weights = Weights.of(run.log_weights)

@@ -136,7 +136,7 @@ class ChibJeliazkov(Method):
                 max(effort.chain_starts, effort.population_size(model)),
             )
             settings = ChainSettings(self.n_chains, self.n_warmup, total, n_starts=n_starts)
-            chains = run_chains(model, key.child("chains"), loop, settings, observer=outliers.watch)
+            chains = run_chains(model, key.child("chains"), loop, settings, observer=outliers)
             n_chains, n_pilot, n_draws = self.n_chains, self.n_pilot, self.n_draws
         else:
             chains = bench.given

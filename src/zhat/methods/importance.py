@@ -5,8 +5,13 @@
 By default q is a Student t (or several) at the modes that a survey finds, shaped by their curvature (Geweke 1989), or any
 proposal given. Pilot runs refit it: while their weights are uneven, mixtures of one, two, four t's are fitted to the weighted
 draws, and the best one is used, which helps with skewed and curved posteriors. If no such mixture fits, a small tempered population
-from the prior adds components: it knows regions that lie at no mode. Pilot draws are not used for the answer. A tenth of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but the
+from the prior adds components: it knows regions that lie at no mode. With posterior draws (`evidence(model, draws=...)`) q is fitted to them, and where its weights are too uneven it is refitted to
+these and its own weighted draws together (`sampling.importance.refitted`). Pilot draws are not used for the answer. A tenth of the draws comes from the prior itself and is counted in q (Hesterberg 1995), so that a mode which the search missed but the
 prior reaches shows up as a few huge weights.
+
+*In hundreds of dimensions* (above two hundred) a t is unlike any posterior: its radius varies too much. There q is a normal near the
+posterior (`sampling.importance.reference`), and the check are posterior chains from prior draws (`missed_mass.chain_view`). It answers
+where the posterior is nearly normal; otherwise its weights refuse, and SMC along a path from that normal answers.
 
 *Its standard error.* The delta method's, sd(w) / (sqrt(N) mean(w)), given only when the weights' Pareto k is below 0.5 and their
 effective sample size is large enough; otherwise the number is suspect and comes without one. Z is unbiased; log Z is low by
@@ -31,6 +36,9 @@ import numpy as np
 from zhat.errors import BadInput, BadType
 from zhat.kinds import shown
 from zhat.methods._base import Method, Size, check_count
+from zhat.methods._from_mode import ROUNDING, one_mode, seen_from_chains
+from zhat.missed_mass.beside_chains import look_beside_chains
+from zhat.missed_mass.chain_view import Way
 from zhat.missed_mass.effort import SHARP, Effort
 from zhat.missed_mass.finding import Answer, Finding
 from zhat.missed_mass.look import Look, look_for_missed_mass
@@ -39,11 +47,15 @@ from zhat.missed_mass.witnesses import Proposed
 from zhat.model.model import Model, Offer
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Estimate, Status
-from zhat.sampling.backend.evaluation import with_parameters
+from zhat.results.records import Draws
+from zhat.sampling.backend.evaluation import prior_draws, with_parameters
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import Mode
 from zhat.sampling.importance.proposals import Mixture, Proposal, at_modes, fitted
-from zhat.sampling.importance.weighted_draws import weighted_draws
+from zhat.sampling.importance.reference import fitted_normal, reference_at
+from zhat.sampling.importance.refitted import Refitted, is_better
+from zhat.sampling.importance.survey import Survey
+from zhat.sampling.importance.weighted_draws import resampled, weighted_draws
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.learned_modes import learning
@@ -60,6 +72,13 @@ HEAVY = 0.3
 # A share of the draws comes from wider t's with heavier tails at the same modes. A posterior of a location and a scale from six data has
 # tails as heavy as the proposal's, which the pilots do not see: Pareto k exceeded its limit in 6 of 30 runs.
 TAIL_SHARE, TAIL_DEGREES, TAIL_WIDTH = 0.05, 2.0, 4.0
+# Draws x dimensions in hundreds of dimensions: 80 MB, of which there are a few copies; 10,000 draws in a thousand dimensions.
+MOST_NUMBERS = 10_000_000
+# Rounds of weighted draws that refit a proposal around given draws: three brought the weights of 20 Gaussians in 100 dimensions, 4 x 1000
+# draws each, to an effective share of a third.
+MOST_REFITS = 4
+# Draws of equal weight that stand for the posterior in the check for missed mass beside given draws: as many as four chains of 1,000.
+MOST_RESAMPLED = 4_000
 # Share of effective draws below which a population from the prior helps to shape the proposal.
 POOR_EFFICIENCY = 0.02
 
@@ -102,17 +121,41 @@ class Importance(Method):
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
         if self.proposal is not None:
-            shaped = _Shaped(self.proposal)
-            estimate, finding = self._answer(model, shaped, (), key, bench.loop)
+            if isinstance(self.proposal, Refitted):
+                return self._around_draws(model, self.proposal, bench, key)
+            estimate, finding = self._answer(model, _Shaped(self.proposal), (), key, bench.loop)
             return estimate if finding is None else after_look(estimate, finding)
         survey = bench.survey(self.effort.survey(model))
         if survey.ended_early:
             return _too_many_modes(len(survey.modes.usable))
         if not survey.modes.usable:
             return _no_proposal(survey.modes.n_starts)
+        if model.n_dimensions > self.effort.hundreds and not model.is_black_box:
+            return self._in_hundreds_of_dimensions(model, survey, key, bench.loop)
         estimate = learning(partial(self._at, model, bench.loop), survey.modes.usable, key)
         found = {"one_mode": model.one_mode} if self.effort.relies_on_one_mode(model) else survey.diagnostics
         return replace(estimate, diagnostics={**estimate.diagnostics, **found})
+
+    def _in_hundreds_of_dimensions(self, model: Model, survey: Survey, key: Key, loop: Loop) -> Estimate:
+        """From a normal near the posterior: the weights of t's at the mode are worthless there, however good their shape."""
+        mode = one_mode(survey, self.effort.negligible)
+        if isinstance(mode, Estimate):
+            return mode
+        reference = reference_at(model, *fitted_normal(model, mode, key.child("normal"), loop))
+        n = min(self.n_draws, MOST_NUMBERS // model.n_dimensions)
+        loop.tick(f"{n:,} draws from a normal near the posterior")
+        drawn = prior_draws(reference.model, n, key.child("draws"), loop)
+        weights = Weights.of(drawn.log_likelihood)
+        draws = with_parameters(model, replace(reference.draws(model, drawn, loop), log_weight=drawn.log_likelihood))
+        estimate = weights_estimate(weights, draws, "use zhat.SMC(), which tempers", n_modes=1, **survey.diagnostics)
+        if not self.coverage_check or estimate.log_evidence_se is None or not estimate.status.is_ok:
+            return estimate
+        se = max(estimate.log_evidence_se, ROUNDING * abs(estimate.log_evidence))
+        estimate, answer = replace(estimate, log_evidence_se=se), Answer(estimate.log_evidence, se)
+        lowest = float((drawn.log_prior + drawn.log_likelihood).min())
+        way = Way(reference, np.array([0.0, 1.0]), lowest)
+        finding, status = seen_from_chains(model, answer, way, survey, self.effort, key.child("chains"), loop)
+        return after_look(estimate.doubted(status), finding)
 
     @property
     def effort(self) -> Effort:
@@ -131,16 +174,53 @@ class Importance(Method):
     def _answer(
         self, model: Model, shaped: _Shaped, modes: tuple[Mode, ...], key: Key, loop: Loop
     ) -> tuple[Estimate, Finding | None]:
-        loop.tick(f"{self.n_draws:,} draws from the proposal")
-        draws = weighted_draws(model, shaped.proposal, self.n_draws, key.child("draws"), loop, self.defensive)
-        assert draws.log_weight is not None
-        record, weights = with_parameters(model, draws), Weights.of(draws.log_weight)
-        estimate = weights_estimate(weights, record, REMEDY, n_modes=len(modes), pilot_efficiency=shaped.efficiency)
+        estimate, draws, weights = self._weighted(model, shaped, len(modes), key, loop)
         if not self.coverage_check or not estimate.log_evidence_se:
             return estimate, None
         answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
         witnesses = Proposed(shaped.proposal, draws, weights, self.defensive, modes, shaped.view)
         return estimate, look_for_missed_mass(model, answer, witnesses, self.effort, key.child("look"), loop)
+
+    def _weighted(self, model: Model, shaped: _Shaped, n_modes: int, key: Key, loop: Loop) -> tuple[Estimate, Draws, Weights]:
+        """The estimate from weighted draws of a proposal, before the check for missed mass."""
+        loop.tick(f"{self.n_draws:,} draws from the proposal")
+        draws = weighted_draws(model, shaped.proposal, self.n_draws, key.child("draws"), loop, self.defensive)
+        assert draws.log_weight is not None
+        record, weights = with_parameters(model, draws), Weights.of(draws.log_weight)
+        return weights_estimate(weights, record, REMEDY, n_modes=n_modes, pilot_efficiency=shaped.efficiency), draws, weights
+
+    def _around_draws(self, model: Model, around: Refitted, bench: Workbench, key: Key) -> Estimate:
+        """The estimate by a proposal fitted to given draws, with the check for missed mass that an answer from these draws has."""
+        estimate, draws, weights = self._weighted(model, _Shaped(around), 0, key, bench.loop)
+        if not estimate.log_evidence_se:
+            refitted = self._refitted(model, around, draws, key.child("refit"), bench.loop)
+            if refitted is not None:
+                estimate, draws, weights = self._weighted(model, refitted, 0, key.child("refitted"), bench.loop)
+        if not self.coverage_check or not estimate.log_evidence_se:
+            return estimate
+        answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
+        even = resampled(draws, min(MOST_RESAMPLED, int(weights.ess)), key.child("resampled"))
+        return after_look(estimate, look_beside_chains(model, answer, even, None, bench, self.effort, key.child("look")))
+
+    def _refitted(self, model: Model, around: Refitted, first: Draws, key: Key, loop: Loop) -> _Shaped | None:
+        """A proposal around given draws after rounds of weighted draws, while these improve it; None where they do not help."""
+        assert first.log_weight is not None
+        rounds, last, best = [first], Weights.of(first.log_weight), None
+        for i in range(MOST_REFITS):
+            proposal = around.after(rounds, key.child("fit", i).generator())
+            if proposal is None:
+                return best
+            loop.tick(f"refit {i + 1}")
+            draws = weighted_draws(model, proposal, self.n_draws, key.child("draws", i), loop, self.defensive)
+            assert draws.log_weight is not None
+            rounds.append(draws)
+            new = Weights.of(draws.log_weight)
+            if not is_better(new, last):
+                return best
+            best, last = _Shaped(proposal, float(new.ess) / self.n_draws, float(new.pareto_k)), new
+            if best.pareto_k < HEAVY:
+                return best
+        return best
 
     def _with_population(self, model: Model, shaped: _Shaped, key: Key, loop: Loop) -> _Shaped:
         """The proposal with components fitted to a tempered population from the prior, refitted; it may reach what modes do not."""

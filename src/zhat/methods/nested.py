@@ -6,8 +6,8 @@ Live points drawn from the prior die in order of their likelihood, and are repla
 n alive, a death shrinks the mass by a factor t ~ Beta(n, 1), so log X falls by 1/n on average: the masses are known up to
 noise of known law (Skilling 2006). The trapezoid rule over them gives Z; the last live points die without replacement and
 so bring in what is left. Here half of the live points die at a time, which is as exact (`sampling.nested.run`), and new
-points come from moves above the threshold that start at survivors; for a black box in up to twelve dimensions from regions around
-the survivors, which takes a tenth of the likelihood calls (`sampling.nested.region`). Needs nothing but prior draws and a
+points come from moves above the threshold that start at survivors; in up to four dimensions, and for a black box in up to twelve, from
+regions around the survivors, which takes a tenth of the likelihood calls (`sampling.nested.region`). Needs nothing but prior draws and a
 likelihood: no gradient, no tempering, and no difficulty with first-order transitions as long as the run continues through them.
 
 *Its standard error.* Only the masses are random, so log Z is as uncertain as they make it: about √(H/n), with H the information
@@ -28,6 +28,7 @@ such: all points of one likelihood die together (Fowlie, Handley & Su 2021). Con
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
@@ -37,7 +38,8 @@ from zhat.errors import BadInput, BadType
 from zhat.kinds import checked_kinds
 from zhat.methods._base import Method, Size, check_count
 from zhat.missed_mass.effort import EFFORT, Effort
-from zhat.missed_mass.look import Look
+from zhat.missed_mass.finding import Answer
+from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
@@ -51,27 +53,47 @@ from zhat.numerics.nested import (
     skilling_se,
 )
 from zhat.results.estimate import Diagnostic, Estimate
-from zhat.results.records import Draws, NestedRun
+from zhat.results.records import Draws, MeasuredMasses, NestedRun
 from zhat.sampling.backend.evaluation import with_parameters
+from zhat.sampling.backend.loop import Loop
 from zhat.sampling.nested.region import RegionReplacement
 from zhat.sampling.nested.replacement import MarkovReplacement, Replacement
 from zhat.sampling.nested.run import LivePoints, run_nested
 from zhat.sampling.nested.stopping import FlatTop, RemainingEvidence, Stop
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.nested import FromMasses, evidence_shares, from_masses, nested_errors, nested_status, unfinished_nested
 
 # Posterior draws of less than e^-NEGLIGIBLE of the largest weight are left out of the record.
 NEGLIGIBLE = 40.0
-# Live points by default: a standard error of √(H/n), 0.1 for an information H of 20 nats; and with regions, whose answer has
-# standard errors of 0.005 to 0.03 on all models that were measured. With half as many, one of eighteen modes may be lost by chance.
+# Live points by default: by moves a standard error of √(H/n), 0.1 for an information H of 20 nats; from regions 0.003 to 0.01. A black
+# box, whose likelihoods take the time, has no more than regions need (0.005 to 0.03): with half as many, one of eighteen modes may be
+# lost by chance. Compiled models with fewer are run by moves.
 LIVE_POINTS, LIVE_POINTS_IN_REGIONS = 2000, 500
-# Dimensions up to which new points of a black box are drawn from regions. Measured up to ten (2 calls a new point for a Gaussian); above,
+# In many dimensions lines of descent run together: the information H grows with the dimensions, and of n first live points some 1.5 n / H have
+# descendants that count. With 2,000, 15 were left in a hundred dimensions (H = 177), fewer than the 20 by which runs can be judged. So there are so
+# many live points for a dimension, up to a number whose run still ends within minutes.
+LIVE_POINTS_A_DIMENSION, MOST_LIVE_POINTS = 40, 4000
+# A share of the posterior at a mode that the draws of regions do not visit is an error of log Z of about its size; up to here it is added to
+# the standard error, above the run is flagged.
+SMALL_SHARE = 0.05
+# Joint standard errors by which that second estimate exceeds the answer before the difference counts: by chance in one of forty runs.
+EXCESS = 2.0
+# Dimensions up to which new points are drawn from regions. Measured up to ten (2 calls a new point for a Gaussian); above,
 # ellipsoids around 250 points enclose ever more than the points. The limit itself was not tuned.
 REGIONS_UP_TO = 12
+# The same for a compiled model, whose answer by regions is a hundred times cheaper at one error (CPU seconds x squared error of the eggbox
+# 6e-5, by moves 2.4e-3), but states a standard error of a few thousandths. A cigar and a pancake round one centre: right in two, three and
+# four dimensions (12 runs, largest |z| 1.3); in six 0.01 to 0.09 low at a stated 0.003, and a flat funnel in ten 0.01 low at 0.003.
+REGIONS_OF_COMPILED_UP_TO = 4
 # The mode check of a black box whose run took few calls: one search, from the highest live point, and 500 draws at its end. Searches
 # from prior draws cost more than the run, each ten steps of 1 + d (d + 1) calls, and the run itself has started from the prior.
 CHEAP = replace(EFFORT, starts_of_black_box=256, searches_of_black_box=1, starts_from_run=1, n_draws_at_modes=500, steps=12)
+# That of a compiled model from regions, whose answer is known to thousandths of a nat: as many draws at the modes as a standard error of a
+# few thousandths takes. (With two thousand a mode with two hundredths of the posterior in ten dimensions went unnoticed in five of eight
+# runs; with these, and with searches from the run's own points that no mode explains, in none of five.)
+SHARP_AT_MODES = replace(EFFORT, n_draws_at_modes=20_000)
 
 
 class Mass(Protocol):
@@ -114,7 +136,8 @@ class SimulatedMass:
         return float(np.mean(values)), float(np.std(values, ddof=1))
 
 
-# `Method.evaluations` of a run from regions: 3,400 likelihoods in three, 20,000 in ten dimensions with 500 live points.
+# `Method.evaluations` of a run from regions: 3,400 likelihoods in three, 20,000 in ten dimensions with 500 live points; with 2000
+# 20,000 in two, 72,000 in seven (logistic regression), 48,000 to 140,000 in ten.
 IN_REGIONS = (0.0, 3.0)
 
 
@@ -122,9 +145,10 @@ IN_REGIONS = (0.0, 3.0)
 class NestedSampling(Method):
     """`n_live` live points from the prior, a share of which is replaced at a time.
 
-    What is None is chosen for the model: for black boxes of up to twelve dimensions 500 live points, `RegionReplacement` and
-    `FlatTop`, else 2000, `MarkovReplacement` and `RemainingEvidence(0.01)`. `mass` None is the measured masses of regions where
-    there are any, else `ExpectedMass`.
+    What is None is chosen for the model: for black boxes of up to twelve dimensions 500 live points, `RegionReplacement` and `FlatTop`;
+    for compiled models of up to four the same with 2000 live points (or with any number from 500); else 2000, from fifty dimensions on 40 for
+    each up to 4000, `MarkovReplacement` and `RemainingEvidence(0.01)`. `mass` None is the measured masses of regions where there are any,
+    else `ExpectedMass`.
     """
 
     n_live: int | None = None
@@ -173,7 +197,9 @@ class NestedSampling(Method):
 
     def effort_on(self, model: Model) -> Effort:
         """See `Method`."""
-        return CHEAP if model.is_black_box and self._in_regions(model) else self.effort
+        if not self._in_regions(model):
+            return self.effort
+        return CHEAP if model.is_black_box else SHARP_AT_MODES
 
     def _in_regions(self, model: Model) -> bool:
         return isinstance(self.settings_for(model).replacement, RegionReplacement)
@@ -182,10 +208,13 @@ class NestedSampling(Method):
         """The settings of a run on this model, in which nothing is left to choose."""
         replacement = self.replacement
         if replacement is None:
-            in_regions = model.is_black_box and model.n_dimensions <= REGIONS_UP_TO
+            enough = model.is_black_box or self.n_live is None or self.n_live >= LIVE_POINTS_IN_REGIONS
+            up_to = REGIONS_UP_TO if model.is_black_box else REGIONS_OF_COMPILED_UP_TO
+            in_regions = enough and model.n_dimensions <= up_to
             replacement = RegionReplacement() if in_regions else MarkovReplacement()
         in_regions = isinstance(replacement, RegionReplacement)
-        n_live = self.n_live or (LIVE_POINTS_IN_REGIONS if in_regions else LIVE_POINTS)
+        of_black_box = in_regions and model.is_black_box
+        n_live = self.n_live or (LIVE_POINTS_IN_REGIONS if of_black_box else _live_points(model.n_dimensions))
         stop = self.stop or (FlatTop() if in_regions else RemainingEvidence(0.01))
         # A multiple of four, for the blocks that shape each other's moves.
         return LivePoints(n_live, max(4, int(n_live * self.share_replaced) // 4 * 4), replacement, stop)
@@ -200,9 +229,16 @@ class NestedSampling(Method):
         estimate = self._read(run, key.child("mass"))
         assert run.final is not None
         if self.mode_check and estimate.log_evidence_se:
-            witnesses = Sampled(_last(run.final, run.n_live), self._outliers(model, run.final, run.n_live))
-            effort = CHEAP if model.is_black_box and run.measured is not None else None
-            estimate = self.checked(model, estimate, witnesses, key.child("mode"), loop, effort)
+            outliers = self._outliers(model, run.final, run.n_live)
+            if run.measured is None or model.is_black_box:
+                effort = None if run.measured is None else CHEAP
+                around = None if run.measured is None else run.final
+                witnesses = Sampled(_last(run.final, run.n_live), outliers, around=around)
+                estimate = self.checked(model, estimate, witnesses, key.child("mode"), loop, effort)
+            else:
+                visitors = _resampled(run.measured, run.n_live, key.child("visitors"))
+                witnesses = Sampled(visitors, outliers, equal_weight=True, passed=run.final)
+                estimate = _checked_sharply(model, estimate, witnesses, key.child("mode"), loop)
         final, measured = run.final, run.measured
         if measured is not None:
             final, measured = measured.draws or final, replace(measured, draws=None)
@@ -259,6 +295,11 @@ class NestedSampling(Method):
         )
 
 
+def _live_points(n_dimensions: int) -> int:
+    """Live points by default where they are moved."""
+    return min(max(LIVE_POINTS, LIVE_POINTS_A_DIMENSION * n_dimensions), MOST_LIVE_POINTS)
+
+
 def _of_masses(masses: FromMasses, from_shrinkages: float) -> dict[str, Diagnostic]:
     """What is known of the evidence from the masses of regions, beside that from the shrinkages."""
     return {
@@ -269,6 +310,36 @@ def _of_masses(masses: FromMasses, from_shrinkages: float) -> dict[str, Diagnost
         "masses_pareto_k": masses.pareto_k,
         "masses_ess": masses.ess,
     }
+
+
+def _checked_sharply(model: Model, estimate: Estimate, witnesses: Sampled, key: Key, loop: Loop) -> Estimate:
+    """The estimate after the mode check, in which the posterior draws of regions are asked whether they visit every mode.
+
+    A small share that they do not visit, or by which importance sampling at the modes exceeds the answer, is added to the standard
+    error, as that of modes that were lost on the way.
+    """
+    assert estimate.log_evidence_se is not None
+    answer = Answer(estimate.log_evidence, estimate.log_evidence_se)
+    finding = look_for_missed_mass(model, answer, witnesses, SHARP_AT_MODES, key, loop)
+    lost, second = finding.unvisited_share or 0.0, finding.at_modes
+    if second is not None and second.pareto_k < EFFORT.trusted_pareto_k:
+        lost = max(lost, second.excess(answer) if second.joint_errors(answer) > EXCESS else 0.0)
+    if 0.0 < lost < SMALL_SHARE:
+        answer = replace(answer, se=math.hypot(answer.se, lost))
+        estimate = replace(estimate, log_evidence_se=answer.se)
+        finding = replace(finding, answer=answer)
+    return after_look(estimate, finding)
+
+
+def _resampled(measured: MeasuredMasses, n: int, key: Key) -> Draws:
+    """n posterior draws of equal weight."""
+    draws = measured.draws
+    assert draws is not None and draws.log_weight is not None
+    weight = np.exp(draws.log_weight - draws.log_weight.max())
+    rows = key.generator().choice(len(weight), size=n, p=weight / weight.sum())
+    return Draws(
+        position=draws.position[rows], log_prior=draws.log_prior[rows], log_likelihood=draws.log_likelihood[rows], n_drawn=n
+    )
 
 
 def _last(draws: Draws, n: int) -> Draws:

@@ -23,9 +23,12 @@ rounding adds). The larger of the two is reported; on well-mixing models they ag
 than twice the other, some particles are in regions that others do not reach, and the result is suspect. With `waste_free=True`
 every state of the moves counts (Dau & Chopin 2022).
 
-*In hundreds of dimensions* a path from the prior takes minutes. With `start=zhat.settings.PathFromMode()` it starts from a normal near the
-posterior instead, in coordinates in which that normal is white, with fewer particles (`sampling.importance.reference`). The
-check for missed mass is then a small population tempered from the prior. A posterior with several modes is refused.
+*In hundreds of dimensions* a path from the prior takes an hour. Above two hundred, and with `start=zhat.settings.PathFromMode()`, it starts
+from a normal near the posterior instead, in coordinates in which that normal is white, with fewer particles
+(`sampling.importance.reference`). The check for missed mass are then posterior chains that start at prior draws, and the path back from
+them (`missed_mass.chain_view`); up to two hundred dimensions a small population tempered from the prior. A posterior with
+several modes, or far from normal, is refused; up to four hundred dimensions, with `start=None`, the path from the
+prior follows.
 
 *When it lies.* A peak so narrow that no particle ever comes near it is missed, whatever the standard error (a first-order
 transition). So there is a mode check as well (`missed_mass.mode_check`): searches for modes start from the particles and from the
@@ -40,13 +43,14 @@ from typing import ClassVar
 
 from zhat.errors import BadInput, BadType
 from zhat.methods._base import Method, Size, check_count
-from zhat.methods._from_mode import n_particles_of, one_mode, seen_from_prior, too_far
+from zhat.methods._from_mode import ROUNDING, n_particles_of, one_mode, seen_from_chains, seen_from_prior, too_far
+from zhat.missed_mass.chain_view import Way
 from zhat.missed_mass.finding import Answer
 from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
-from zhat.results.estimate import Diagnostic, Estimate
+from zhat.results.estimate import Diagnostic, Estimate, Level
 from zhat.results.records import Draws, PathRun
 from zhat.sampling.backend.evaluation import prior_draws, with_parameters
 from zhat.sampling.backend.loop import Loop
@@ -64,6 +68,11 @@ from zhat.verdicts.missed_mass import after_look
 from zhat.verdicts.population import population_status
 from zhat.verdicts.tempered import unfinished
 
+# Dimensions up to which a path from the prior follows where that from the mode is refused with `start=None`: above, it takes an hour.
+FROM_PRIOR_UP_TO = 400
+# Likelihoods of a run from the mode for a particle, a gradient counted as two, and of its check (logistic regressions with 300 and 1,000 coefficients).
+FROM_MODE = 400, 200_000
+
 
 @dataclass(frozen=True)
 class SMC(Method):
@@ -74,7 +83,7 @@ class SMC(Method):
     schedule: Schedule = field(default_factory=lambda: AdaptiveESS(0.9))
     moves: Moves = field(default_factory=lambda: Moves(correlation=0.3, at_once=2, at_most=40))
     kernels: tuple[Kernel, ...] | None = None
-    start: PathFromPrior | PathFromMode = field(default_factory=PathFromPrior)
+    start: PathFromPrior | PathFromMode | None = None
     waste_free: bool = False
     mode_check: bool = True
 
@@ -100,22 +109,38 @@ class SMC(Method):
         if not isinstance(self.moves, Moves):
             raise BadType(f"SMC(moves={self.moves!r}): give zhat.settings.Moves(correlation=0.3, at_once=2, at_most=40).")
         check_kernels("SMC", self.kernels)
-        if not isinstance(self.start, PathFromPrior | PathFromMode):
-            raise BadType(f"SMC(start={self.start!r}): give zhat.settings.PathFromPrior() or zhat.settings.PathFromMode().")
+        if self.start is not None and not isinstance(self.start, PathFromPrior | PathFromMode):
+            raise BadType(
+                f"SMC(start={self.start!r}): give zhat.settings.PathFromPrior() or zhat.settings.PathFromMode(), or None to have it chosen."
+            )
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""
-        if isinstance(self.start, PathFromMode):
-            return self._from_mode(model, bench, key)
+        if self._starts_at_mode(model):
+            estimate = self._from_mode(model, bench, key)
+            from_prior = self.start is None and model.n_dimensions <= FROM_PRIOR_UP_TO and bench.loop.stopped is None
+            if estimate.status.level is not Level.FAILED or not from_prior:
+                return estimate
         # Fitted moves even where there are conditionals: they mix across correlated blocks, and one calibration holds for all models.
         kernels = kernels_for(model, self.kernels, gibbs=False)
         outliers = Outliers(model, self.look.effort)
         population = Population(self.n_particles, kernels, self.schedule, self.moves, self.n_islands, self.waste_free)
-        run = run_along_path(model, population, key.child("path"), bench.loop, observer=outliers.watch)
+        run = run_along_path(model, population, key.child("path"), bench.loop, observer=outliers)
         if not run.complete:
             assert bench.loop.stopped is not None
             return unfinished(run, bench.loop.stopped)
         return self._estimate(model, run, outliers.draws, key, bench.loop)
+
+    def _starts_at_mode(self, model: Model) -> bool:
+        """Whether the path starts from a normal near the posterior: as asked for, or in hundreds of dimensions."""
+        chosen = model.n_dimensions > self.effort.hundreds and not model.is_black_box and self.kernels is None
+        return chosen if self.start is None else isinstance(self.start, PathFromMode)
+
+    def evaluations_in_all(self, model: Model) -> int | None:
+        """See `Method`: a path from the mode is short in any number of dimensions."""
+        if not self._starts_at_mode(model):
+            return None
+        return FROM_MODE[0] * n_particles_of(self.n_particles, model.n_dimensions, self.n_islands) + FROM_MODE[1]
 
     def _from_mode(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         if model.is_black_box:
@@ -141,10 +166,18 @@ class SMC(Method):
         assert run.final is not None
         final = with_parameters(model, reference.draws(model, run.final, loop))
         estimate, answer = self._summed(run, final)
-        estimate = replace(estimate, diagnostics={**estimate.diagnostics, **survey.diagnostics, "start": "mode"})
+        se = max(estimate.log_evidence_se or 0.0, ROUNDING * abs(estimate.log_evidence))
+        diagnostics = {**estimate.diagnostics, **survey.diagnostics, "start": "mode"}
+        estimate = replace(estimate, log_evidence_se=se, diagnostics=diagnostics)
         if not self.mode_check:
             return estimate
-        return after_look(estimate, seen_from_prior(model, answer, survey, effort, key.child("prior"), loop))
+        if model.n_dimensions <= effort.hundreds:
+            return after_look(estimate, seen_from_prior(model, answer, survey, effort, key.child("prior"), loop))
+        lowest = float((run.final.log_prior + run.final.log_likelihood).min())
+        finding, status = seen_from_chains(
+            model, answer, Way(reference, run.betas, lowest), survey, effort, key.child("chains"), loop
+        )
+        return after_look(estimate.doubted(status), finding)
 
     def _estimate(self, model: Model, run: PathRun, outliers: Draws | None, key: Key, loop: Loop) -> Estimate:
         assert run.final is not None

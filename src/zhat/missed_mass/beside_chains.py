@@ -1,4 +1,4 @@
-"""The check for missed mass of an answer from posterior chains, of this library or of the caller.
+"""The check for missed mass of an answer from posterior chains, of this library or of the caller, or from a density fitted to them.
 
 Chains of this library start from a tempered population, whose outlying points were kept on the way (`outliers`). Draws that the
 caller brings come alone; then a population is tempered here, from the prior, beside them. Three comparisons follow.
@@ -39,15 +39,17 @@ from zhat.seeding import Key
 
 
 def look_beside_chains(
-    model: Model, answer: Answer, chains: Chains, watched: Outliers | None, bench: Workbench, effort: Effort, key: Key
+    model: Model, answer: Answer, chains: Chains | Draws, watched: Outliers | None, bench: Workbench, effort: Effort, key: Key
 ) -> Finding:
     """Compare an answer from chains with the modes and with a population from the prior.
 
-    `watched` has the outlying points of the run from which the chains started; without it a population is run.
+    `watched` has the outlying points of the run from which the chains started; without it a population is run. Draws of equal
+    weight that are in no chains are compared in the same way.
     """
+    draws, path = (chains, None) if isinstance(chains, Draws) else (chains.draws, chains.path)
     if not model.space.has_prior:
-        return look_around_draws(model, answer, chains.draws, True, effort, key, bench.loop)
-    path, starts, passed = chains.path, None, None
+        return look_around_draws(model, answer, draws, True, effort, key, bench.loop)
+    starts, passed = None, None
     if watched is not None:
         if path is not None:
             watch_further(model, effort, watched, path, key.child("population"), bench.loop)
@@ -56,7 +58,7 @@ def look_beside_chains(
         view = view_from_prior(model, effort, key.child("population"), bench.loop, every_point=True)
         path, passed = view.path, view.outliers.passed
         starts = _joined(view.outliers.draws, _some(path.final, effort, key.child("particles")))
-    witnesses = Sampled(chains.draws, starts, bench.prior(), equal_weight=True, passed=passed)
+    witnesses = Sampled(draws, starts, bench.prior(), equal_weight=True, passed=passed)
     finding = mode_check(model, answer, witnesses, effort, key, bench.loop)
     if path is None or not path.complete or path.final is None or path.final.log_weight is None:
         return finding
@@ -64,7 +66,7 @@ def look_beside_chains(
     return replace(
         finding,
         effort=replace(effort, margin=margin),
-        coverage=_coverage(chains.draws, path.final, answer, effort),
+        coverage=_coverage(draws, path.final, answer, effort),
         from_population=estimate_along(path),
     )
 

@@ -62,11 +62,11 @@ class Effort:
     coverage_up_to: int = 30
 
     # -- survey of the modes -----------------------------------------------------------------------------------------------
-    # Starts from the prior where a likelihood evaluation is cheap, each compared with the known modes at three points. A basin of 3e-4
-    # of the prior then has ten starts, of which four are recognised, and is met in 59 of 60 surveys (seven dimensions). They are
-    # doubled up to `most_starts` while some mode was met by one start only.
-    starts: int = 32_768
-    most_starts: int = 131_072
+    # Starts from the prior where a likelihood evaluation is cheap; one in sixteen is compared with the known modes, at twelve points. A basin
+    # of 3e-4 of the prior then has seven starts, of which three and more are recognised. They are doubled up to `most_starts` while some mode
+    # was met by one start only.
+    starts: int = 24_576
+    most_starts: int = 98_304
     # Fewer starts above this many numbers of data, where a likelihood evaluation is expensive; at least so many.
     cheap_data: int = 5_000
     fewest_starts: int = 512
@@ -136,6 +136,28 @@ class Effort:
     # Last particles of a population from which searches start, beside draws that the caller brings: a mode with a tenth of the
     # posterior is among them in 97 of 100 populations.
     particles_searched: int = 32
+
+    # -- posterior chains beside an answer from a mode, in hundreds of dimensions ----------------------------------------------
+    # Chains: a basin that holds a twentieth of the prior is met by one of them with a probability of 96 %.
+    chains: int = 64
+    # Steps up the slope at most, each chain's of a length of its own: the first is that to the top of a white normal, a success makes
+    # the next one longer and a failure shorter.
+    climbs: int = 100
+    first_climb: float = 1.0
+    longer: float = 1.5
+    shorter: float = 0.25
+    # They stop so many nats for each dimension below the lowest density of the answer's draws: three times as far out as a white normal
+    # reaches, and outside of a slab up to twenty times (e^3) as wide as the peak at the mode, which keeps its chains and so shows.
+    stop_below: float = 3.0
+    # Trajectories that are thrown away, in calls of so many between which the step size is tuned; then draws kept of each chain, and
+    # trajectories from one to the next. In white coordinates one trajectory forgets nearly all of a normal's start.
+    warm_up: int = 60
+    trajectories_at_once: int = 5
+    kept: int = 8
+    trajectories_between: int = 4
+    # R-hat of any coordinate above which they are not at one distribution: a thousand coordinates of 64 chains of eight independent
+    # draws have a largest one of about 1.06.
+    r_hat: float = 1.1
 
     # -- NaN near the posterior --------------------------------------------------------------------------------------------
     # Posterior draws that are moved and evaluated again after a run that met NaN: a share of one thousandth is met with 98 %

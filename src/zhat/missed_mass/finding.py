@@ -105,6 +105,8 @@ class Finding:
         The log evidence of that population.
     visited_by_population : float
         Share of the posterior, by the answer's draws, outside the modes that the population hardly visits.
+    from_chains : SecondEstimate or None
+        Annealing back from posterior chains that started at prior draws.
     basin_resolution : float or None
         Smallest share of the prior that a mode's basin may hold and still be met by the survey with probability 95 %.
     new_modes : tuple of Mode
@@ -127,6 +129,7 @@ class Finding:
     coverage: Coverage | None = None
     from_population: SecondEstimate | None = None
     visited_by_population: float = 1.0
+    from_chains: SecondEstimate | None = None
     basin_resolution: float | None = None
     new_modes: tuple[Mode, ...] = ()
     n_learned: int = 0
@@ -167,14 +170,26 @@ class Finding:
         second = self.from_population
         if second is None or not self.visited_by_population > 0.0:
             return False
-        expected = Answer(self.answer.log_evidence + math.log(self.visited_by_population), self.answer.se)
-        off = abs(second.excess(expected))
-        return off <= self.effort.joint_errors * math.hypot(second.se, expected.se) + self.effort.slack
+        return self._agrees(second, Answer(self.answer.log_evidence + math.log(self.visited_by_population), self.answer.se))
+
+    @property
+    def chains_exceed(self) -> bool:
+        """Whether posterior chains from prior draws have mass that the answer missed."""
+        return self.from_chains is not None and self.from_chains.exceeds(self.answer, self.effort)
+
+    @property
+    def chains_agree(self) -> bool:
+        """Whether the log evidence by annealing back from such chains agrees with the answer."""
+        return self.from_chains is not None and self._agrees(self.from_chains, self.answer)
+
+    def _agrees(self, second: SecondEstimate, answer: Answer) -> bool:
+        return abs(second.excess(answer)) <= self.effort.joint_errors * math.hypot(second.se, answer.se) + self.effort.slack
 
     @property
     def is_missed(self) -> bool:
         """Whether any check shows that mass was missed."""
-        return self.modes_exceed or self.prior_draws_exceed or self.population_exceeds or self.is_unvisited or self.is_uncovered
+        seconds = self.modes_exceed or self.prior_draws_exceed or self.population_exceeds or self.chains_exceed
+        return seconds or self.is_unvisited or self.is_uncovered
 
     @property
     def resolution(self) -> float | None:
@@ -220,8 +235,8 @@ class Finding:
 
     @property
     def _seconds(self) -> tuple[tuple[str, SecondEstimate | None], ...]:
-        population = ("from_population", self.from_population)
-        return ("from_mode", self.at_modes), ("from_prior", self.from_prior_draws), population
+        elsewhere = ("from_population", self.from_population), ("from_chains", self.from_chains)
+        return ("from_mode", self.at_modes), ("from_prior", self.from_prior_draws), *elsewhere
 
     @staticmethod
     def read(diagnostics: Mapping[str, Diagnostic], answer: Answer, effort: Effort = EFFORT) -> Finding:
@@ -241,6 +256,7 @@ class Finding:
             at_modes=_second(diagnostics, "from_mode"),
             from_prior_draws=_second(diagnostics, "from_prior"),
             from_population=_second(diagnostics, "from_population"),
+            from_chains=_second(diagnostics, "from_chains"),
             visited_by_population=visited if isinstance(visited, float) else 1.0,
             unvisited_share=unvisited if isinstance(unvisited, float) else None,
             coverage=Coverage(*[float(c) for c in coverage]) if all(isinstance(c, float) for c in coverage) else None,  # type: ignore[arg-type]

@@ -28,8 +28,9 @@ from zhat.model.model import Model
 from zhat.numerics.weights import Weights
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.loop import Loop, Stopped
+from zhat.sampling.importance.from_draws import around_weighted
 from zhat.sampling.importance.modes import Mode, Search, different, find_modes
-from zhat.sampling.importance.proposals import at_modes
+from zhat.sampling.importance.proposals import Mixture, Proposal, at_modes
 from zhat.sampling.importance.survey import Survey, survey_modes
 from zhat.sampling.importance.weighted_draws import weighted_draws
 from zhat.seeding import Key
@@ -44,7 +45,8 @@ def mode_check(model: Model, answer: Answer, run: Sampled, effort: Effort, key: 
         modes, survey = _modes_of(model, run, effort, key, loop)
         finding = replace(finding, basin_resolution=survey.resolution)
         visitors = run.draws.position if run.equal_weight else None
-        return compare_at_modes(model, modes, finding, key, loop, visitors)
+        around = None if run.around is None else around_weighted(run.around, key.child("around"))
+        return compare_at_modes(model, modes, finding, key, loop, visitors, around)
     except (
         Stopped,
         NonFiniteLikelihood,
@@ -111,13 +113,23 @@ def modes_above(model: Model, outliers: Draws, effort: Effort, key: Key, loop: L
 
 
 def compare_at_modes(
-    model: Model, modes: tuple[Mode, ...], finding: Finding, key: Key, loop: Loop, visitors: Array | None = None
+    model: Model,
+    modes: tuple[Mode, ...],
+    finding: Finding,
+    key: Key,
+    loop: Loop,
+    visitors: Array | None = None,
+    around: Proposal | None = None,
 ) -> Finding:
-    """The finding with importance sampling at these modes, and with the largest share that posterior draws do not visit."""
+    """The finding with importance sampling at these modes, and with the largest share that posterior draws do not visit.
+
+    A proposal `around` the draws of a run has tails beyond them: it sees what a run from regions cut off its posterior.
+    """
     if not modes:
         return replace(finding, mode_check=Progress.NO_MODE, unseen=(*finding.unseen, Unseen.MODES))
     effort = finding.effort
-    draws = weighted_draws(model, at_modes(modes), effort.n_draws_at_modes, key.child("draws"), loop)
+    proposal = at_modes(modes) if around is None else Mixture((at_modes(modes), around), (0.5, 0.5))
+    draws = weighted_draws(model, proposal, effort.n_draws_at_modes, key.child("draws"), loop)
     assert draws.log_weight is not None
     second = _estimate(Weights.of(draws.log_weight))
     finding = replace(finding, mode_check=Progress.DONE, at_modes=second)

@@ -16,6 +16,8 @@ tails are.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from zhat.missed_mass.effort import EFFORT, Effort
@@ -27,7 +29,7 @@ from zhat.sampling.tuning import Tuning, fit_tuning
 
 
 class Outliers:
-    """Collects outlying points during a run: `watch` is an `Observer` of a tempered run. With `every_point` all points are kept too."""
+    """Collects outlying points during a run: it is an `Observer` of a tempered run. With `every_point` all points are kept too."""
 
     def __init__(self, model: Model, effort: Effort = EFFORT, every_point: bool = False) -> None:
         self._is_black_box = model.is_black_box
@@ -36,7 +38,7 @@ class Outliers:
         self._every_point = every_point
         self._passed: list[tuple[Array, Array, Array]] = []
 
-    def watch(self, beta: float, rung: RungView, choice: object = None) -> None:
+    def __call__(self, beta: float, rung: RungView, choice: object = None) -> None:
         """Keep the outlying points of a rung, after its moves."""
         if rung.log_prior is None:
             return
@@ -70,6 +72,14 @@ class Outliers:
         best = best[height[best] > (needed if in_few else min(needed, np.partition(height, -2)[-2]))]
         if best.size:
             self._kept.append((position[best], log_prior[best], log_likelihood[best], height[best] - middle))
+
+    def state(self) -> list[Any]:
+        """What was kept so far (see `Watching`)."""
+        return [self._kept, self._passed]
+
+    def resume(self, state: Any) -> None:
+        """See `Watching`."""
+        self._kept, self._passed = state
 
     @property
     def draws(self) -> Draws | None:

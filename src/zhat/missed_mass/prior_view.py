@@ -59,7 +59,7 @@ def estimate_along(path: PathRun) -> SecondEstimate:
 def view_from_prior(model: Model, effort: Effort, key: Key, loop: Loop, every_point: bool = False) -> PriorView:
     """Temper a population of the size that `effort` gives for the model, and keep its outlying points, or every point too."""
     outliers = Outliers(model, effort, every_point)
-    path = run_along_path(model, _population(model, effort), key, loop, observer=outliers.watch)
+    path = run_along_path(model, _population(model, effort), key, loop, observer=outliers)
     if path.complete:
         watch_further(model, effort, outliers, path, key, loop)
     return PriorView(path, outliers)
@@ -69,7 +69,7 @@ def watch_further(model: Model, effort: Effort, outliers: Outliers, path: PathRu
     """Add the outlying points of further populations, which temper half of the way of the first one's path."""
     half_way = float(path.betas[len(path.betas) // 2])
     for i in range(effort.n_further_populations(model)):
-        run_along_path(model, _population(model, effort), key.child("other", i), loop, observer=outliers.watch, until=half_way)
+        run_along_path(model, _population(model, effort), key.child("other", i), loop, observer=outliers, until=half_way)
 
 
 def _population(model: Model, effort: Effort) -> Population:

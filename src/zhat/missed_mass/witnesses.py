@@ -27,6 +27,9 @@ class Sampled:
         Whether `draws` are posterior draws of equal weight, so that visits to a mode can be counted.
     passed : Draws or None
         All points of the tempered run, at every temperature: those that no known mode explains are starts of a search.
+    around : Draws or None
+        Weighted posterior draws of a run that may have cut off parts of the posterior (regions): importance sampling at the modes then
+        has components around them too.
     """
 
     draws: Draws
@@ -34,6 +37,7 @@ class Sampled:
     prior_draws: Draws | None = None
     equal_weight: bool = False
     passed: Draws | None = None
+    around: Draws | None = None
 
 
 @dataclass(frozen=True)

@@ -302,7 +302,21 @@ def _site(name: str, site: dict[str, Any]) -> Site:
         raise _improper(repr(name))
     _check_arguments(name, fn)
     free = jax.eval_shape(biject_to(fn.support).inv, site["value"]).shape
-    return Site(name, tuple(site["value"].shape), tuple(free), str(fn.support), type(base_of(fn)) in EXACT_QUANTILES)
+    exact = type(base_of(fn)) in EXACT_QUANTILES
+    near = exact or isinstance(base_of(fn), dist.Gamma) or has_quantiles(fn, site["value"])
+    return Site(name, tuple(site["value"].shape), tuple(free), str(fn.support), exact, near)
+
+
+def has_quantiles(fn: dist.Distribution, value: Any) -> bool:
+    """Whether a distribution has a distribution function and its inverse, for one number at a time."""
+    base = base_of(fn)
+    if base.event_shape != () or base.is_discrete:
+        return False
+    try:
+        one = jnp.shape(base.cdf(value)) == jnp.shape(value)
+        return bool(one and jnp.shape(base.icdf(base.cdf(value))) == jnp.shape(value))
+    except (NotImplementedError, ImportError, AttributeError, TypeError, ValueError):
+        return False
 
 
 def base_of(fn: dist.Distribution) -> dist.Distribution:

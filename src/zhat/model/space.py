@@ -26,8 +26,8 @@ Params = dict[str, Any]
 class Site:
     """One named parameter: its own shape, its shape in the unconstrained vector, and what is known of its prior.
 
-    With `exact_quantiles` draws of its prior are quantiles of uniform numbers. `depends` is whether the location or scale of its prior
-    depends on other parameters.
+    With `exact_quantiles` draws of its prior are quantiles of uniform numbers; with `has_quantiles` only nearly so, which suffices for
+    points that shall fill the prior evenly. `depends` is whether the location or scale of its prior depends on other parameters.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Site:
     free_shape: tuple[int, ...]
     support: str
     exact_quantiles: bool = False
+    has_quantiles: bool = False
     depends: bool = False
 
     @property
@@ -110,6 +111,11 @@ class Space(Protocol):
     def has_exact_quantiles(self) -> bool:
         """Whether draws of the prior are quantiles of uniform numbers."""
         return all(site.exact_quantiles for site in self.sites)
+
+    @property
+    def has_quantiles(self) -> bool:
+        """Whether every parameter has a quantile function, exact or nearly so."""
+        return all(site.has_quantiles for site in self.sites)
 
     def coordinate_names(self) -> tuple[str, ...]:
         """A label for every coordinate of the flat vector: ``beta[0]``, ``beta[1]``, ``tau``."""

@@ -260,7 +260,7 @@ TABLE: tuple[Code, ...] = (
     # -- chains and ordinates
     Code(
         "chains-disagree",
-        "bridge, reciprocal, harmonic mean, Laplace-Metropolis, Chib, Chib & Jeliazkov, searches over models, jumps",
+        "bridge, reciprocal, harmonic mean, Laplace-Metropolis, Chib, Chib & Jeliazkov, SMC from the mode, searches over models, jumps",
         "chains have not mixed, or are in different modes (R-hat)",
         "longer chains, or `zhat.SMC()`",
     ),

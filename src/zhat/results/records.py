@@ -229,3 +229,14 @@ class Cost:
             self.compile_seconds + other.compile_seconds,
             self.seconds_per_likelihood or other.seconds_per_likelihood,
         )
+
+    def since(self, before: Cost) -> Cost:
+        """What was added to an earlier state of the same count."""
+        return Cost(
+            self.n_likelihood - before.n_likelihood,
+            self.n_gradient - before.n_gradient,
+            self.n_hessian - before.n_hessian,
+            self.seconds - before.seconds,
+            self.compile_seconds - before.compile_seconds,
+            self.seconds_per_likelihood,
+        )

@@ -23,6 +23,8 @@ from zhat.run.precision import first_factor, to_precision
 from zhat.run.price import announce, default_precision, measured_seconds, precision_for_data, price_of_plan
 from zhat.sampling.backend.journal import remembered
 from zhat.sampling.backend.loop import Budget, Loop
+from zhat.sampling.importance.from_draws import around_weighted
+from zhat.seeding import Key
 
 # After these nothing else starts: the user or the budget ended the run.
 ENDED = {"interrupted", "budget", "unchecked"}
@@ -70,8 +72,11 @@ def by_default(
     for family in following(model, members[0].is_accepted):
         if is_ended(members[-1].evidence):
             return members[-1].evidence if len(members) == 1 else answer_of(judge(members, AGREE))
+        shaped = _shaped(family, members)
+        if shaped is None:
+            continue
         left = None if budget is None else budget.left_after(spent)
-        members.append((yield from _member(model, family, run, left, precision)))
+        members.append((yield from _member(model, shaped, run, left, precision)))
         spent = spent + members[-1].evidence.cost
         answer = answer_of(judge(members, AGREE, close))
         if answer.status.is_ok:
@@ -112,7 +117,19 @@ def _member(model: Model, family: Family, run: Runner, budget: Budget | None, pr
     def sized(method: Method, left: Budget | None, n: int = 1) -> Plan[Evidence]:
         return run(method, family.number, left, n)
 
-    return Member(family, (yield from to_precision(sized, family.method, target, budget)))
+    return Member(family, (yield from to_precision(sized, family.method, target, budget, family.grows_to)))
+
+
+def _shaped(family: Family, members: list[Member]) -> Family | None:
+    """The family with a proposal fitted to an earlier run's draws, where it wants one; None where no run has left any."""
+    if not family.shaped_by:
+        return family
+    runs = [member.evidence for member in members if member.family.label == family.shaped_by and member.is_accepted]
+    draws = getattr(runs[-1].record, "final", None) if runs else None
+    proposal = None if draws is None else around_weighted(draws, Key(0).child("proposal from nested draws"))
+    if proposal is None:
+        return None
+    return replace(family, method=replace(family.method, proposal=proposal))  # type: ignore[call-arg]
 
 
 def is_ended(result: Evidence) -> bool:

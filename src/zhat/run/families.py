@@ -17,8 +17,10 @@ from zhat.methods.importance import Importance
 from zhat.methods.inla import INLA, can_integrate
 from zhat.methods.nested import REGIONS_UP_TO, NestedSampling
 from zhat.methods.smc import SMC
+from zhat.missed_mass.effort import EFFORT
 from zhat.model.model import Model
 from zhat.sampling.chains.bridging import FittedMixture
+from zhat.sampling.importance.reference import PathFromMode
 from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.slice import Slice
 from zhat.sampling.nested.replacement import MarkovReplacement
@@ -49,6 +51,11 @@ class Family:
         Whether it is an algorithm that has run before, with more effort.
     other_coordinates : bool
         Whether it runs in the other coordinates of the model, where it has any (`model.coordinates.standard`).
+    grows_to : float
+        Where a precision is asked for: the share of the method's own sizes to which a run in doubt grows before the next family runs.
+    shaped_by : str
+        Label of an earlier family: the method's proposal is fitted to the posterior draws of its last accepted run, and the family is left
+        out where there is none.
     """
 
     label: str
@@ -57,6 +64,8 @@ class Family:
     number: int = 0
     repeats: bool = False
     other_coordinates: bool = False
+    grows_to: float = 1.0
+    shaped_by: str = ""
 
     def model_of(self, model: Model) -> Model:
         """The model in the coordinates in which this family runs."""
@@ -81,8 +90,25 @@ BRIDGE_OF_CURVED = Family(
 )
 # Chains that the caller brings, and a density fitted to them; Bridge with chains of its own is another view.
 FROM_DRAWS = Family("bridge on your draws", End.CHAINS, Bridge(), 1)
-# For a black box nested sampling from regions is the second view, at a third of the likelihoods of a tempered population.
-FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=False))
+# For a black box nested sampling from regions is the second view, at a third of the likelihoods of a tempered population. A run in doubt does
+# not grow: nested sampling costs less than five times as many draws.
+FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=False), grows_to=0.0)
+# Where importance sampling at the modes has no answer, draws from a density fitted to those of nested sampling check its prior masses, at a
+# hundredth of the likelihoods of an SMC run. They start from one end with it, so they say nothing about modes that it lost.
+SHAPED_BY_NESTED = Family(
+    "importance at nested draws", End.THRESHOLDS, Importance(coverage_check=False), 3, grows_to=0.1, shaped_by="nested"
+)
+
+
+# Above this many dimensions no t at a mode fits, nested sampling takes hours, and tempering from the prior minutes: a path from a normal near
+# the posterior comes first, and has a view of its own from posterior chains that start at prior draws. Chains that are long enough for a density
+# fitted to them are next where their draws do not take gigabytes, then a path from the prior, by moves along gradients.
+MANY_DIMENSIONS = EFFORT.hundreds
+# Particles of a path from the prior there, at least.
+FEWEST = 400
+FROM_MODE = Family("smc from the mode", End.MODES, SMC(start=PathFromMode()))
+IN_OWN_FROM_MODE = replace(FROM_MODE, number=2)
+BY_HMC = Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
 
 
 # Latent Gaussian parameters integrated by Laplace's method: hundreds of them are no more than a few.
@@ -93,8 +119,32 @@ def first(model: Model) -> Family:
     """The family that runs first."""
     if can_integrate(model):
         return INTEGRATED
+    if has_many_dimensions(model):
+        return _standard(FROM_MODE)
     in_regions = model.is_black_box and model.n_dimensions <= REGIONS_UP_TO
     return _standard(FIRST_OF_BLACK_BOX if in_regions else FIRST)
+
+
+def has_many_dimensions(model: Model) -> bool:
+    """Whether a path from the mode comes first."""
+    return model.n_dimensions > MANY_DIMENSIONS and not model.is_black_box
+
+
+def _of_many_dimensions(model: Model, first_accepted: bool) -> Iterator[Family]:
+    """The families after the path from the mode."""
+    if not first_accepted and model.in_other_coordinates() is not None:
+        yield IN_OWN_FROM_MODE
+    if model.n_dimensions <= BRIDGE_UP_TO:
+        yield _bridge(model)
+    elif not first_accepted:
+        return  # a path from the prior takes many minutes there, and no second family would confirm it
+    yield _standard(replace(BY_HMC, method=SMC(n_particles=_affordable(model), kernels=(HMC(),))))
+
+
+def _affordable(model: Model) -> int:
+    """Particles of a path from the prior, fewer in proportion to the dimensions."""
+    n = SMC().n_particles * MANY_DIMENSIONS // (2 * model.n_dimensions)
+    return max(4 * (n // 4), FEWEST)
 
 
 def _standard(family: Family) -> Family:
@@ -109,30 +159,38 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     Otherwise SMC comes first, which is the more precise one.
     """
     if can_integrate(model):
-        yield _standard(FIRST)
+        yield _standard(FROM_MODE if has_many_dimensions(model) else FIRST)
+    if has_many_dimensions(model):
+        yield from _of_many_dimensions(model, first_accepted)
+        return
     if not first_accepted and model.in_other_coordinates() is not None:
         yield IN_OWN_COORDINATES  # better where the data say more about a parameter than its prior does
     smc = _standard(Family("smc", End.TEMPERING, SMC()))
-    by_hmc = Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
+    by_hmc = BY_HMC
     more = SMC(n_particles=2 * SMC().n_particles)
     if model.n_dimensions > NESTED_UP_TO:
         if model.is_black_box:
             yield from (smc, BRIDGE)
         else:
-            yield from (_bridge(model), smc) if model.n_dimensions <= BRIDGE_UP_TO else (smc,)
-            yield by_hmc
+            yield from (_bridge(model), smc, by_hmc)
         yield Family("smc", End.TEMPERING, more, 2)
         return
     by_slices = MarkovReplacement(kernel=Slice(max_out=1))
     slices = Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
     if model.is_black_box:  # regions in up to twelve dimensions: a tenth of the likelihoods of moves
         yield Family("nested", End.THRESHOLDS, NestedSampling())
+        yield SHAPED_BY_NESTED
         yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS), 2)
         yield from (smc, slices, Family("smc", End.TEMPERING, more, 3))
         return
-    nested = _standard(Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS)))
+    nested = _standard(Family("nested", End.THRESHOLDS, _by_moves(LIVE_POINTS)))
     yield from (nested, smc) if first_accepted else (smc, nested)
-    yield from (slices, BRIDGE_OF_CURVED, by_hmc, Family("nested", End.THRESHOLDS, NestedSampling(n_live=2 * LIVE_POINTS), 2))
+    yield from (slices, BRIDGE_OF_CURVED, by_hmc, Family("nested", End.THRESHOLDS, _by_moves(2 * LIVE_POINTS), 2))
+
+
+def _by_moves(n_live: int) -> NestedSampling:
+    """Nested sampling by moves: as a second view of compiled models regions are not calibrated."""
+    return NestedSampling(n_live=n_live, replacement=MarkovReplacement())
 
 
 def _bridge(model: Model) -> Family:
@@ -145,21 +203,28 @@ def thorough(model: Model) -> Iterator[Family]:
     """The families of a crosscheck: one from each end, then a second algorithm of each, then repeats with more effort."""
     if can_integrate(model):
         yield INTEGRATED
+    if has_many_dimensions(model):
+        yield _standard(FROM_MODE)
+        if model.in_other_coordinates() is not None:
+            yield IN_OWN_FROM_MODE
+        yield from _of_many_dimensions(model, True)
+        return
     yield _standard(FIRST)
     if model.in_other_coordinates() is not None:
         yield IN_OWN_COORDINATES
     yield _standard(Family("smc", End.TEMPERING, SMC()))
     has_nested = model.n_dimensions <= NESTED_UP_TO
     if has_nested:
-        yield _standard(Family("nested", End.THRESHOLDS, NestedSampling(n_live=None if model.is_black_box else LIVE_POINTS)))
+        yield _standard(Family("nested", End.THRESHOLDS, NestedSampling() if model.is_black_box else _by_moves(LIVE_POINTS)))
     long_chains = not model.is_black_box and NESTED_UP_TO < model.n_dimensions <= BRIDGE_UP_TO
     yield _bridge(model) if long_chains else BRIDGE
     if not model.is_black_box:
-        yield Family("smc by HMC", End.TEMPERING, SMC(kernels=(HMC(),)), 1)
+        yield BY_HMC
     if has_nested:
         by_slices = MarkovReplacement(kernel=Slice(max_out=1))
         yield Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
     yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws), 1, repeats=True)
     yield Family("smc", End.TEMPERING, SMC(n_particles=2 * SMC().n_particles), 2, repeats=True)
     if has_nested:
-        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=4 * LIVE_POINTS), 2, repeats=True)
+        more = NestedSampling(n_live=4 * LIVE_POINTS) if model.is_black_box else _by_moves(4 * LIVE_POINTS)
+        yield Family("nested", End.THRESHOLDS, more, 2, repeats=True)

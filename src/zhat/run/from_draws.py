@@ -30,12 +30,14 @@ from zhat.sampling.chains.given import Given, evaluated, matched
 from zhat.sampling.chains.posterior import Chains
 from zhat.sampling.importance.from_draws import proposal_from_draws as fit_proposal
 from zhat.sampling.importance.proposals import Proposal, fitted
+from zhat.sampling.importance.refitted import Refitted
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.given_draws import given_diagnostics, given_status
 
-# After these nothing else starts: the caller or the budget ended the run, or the draws are not the model's.
-ENDED = {"interrupted", "budget", "unchecked", "foreign-draws", "constant-differs"}
+# After these nothing else starts: the caller or the budget ended the run, the draws are not the model's, or they lack a part of the posterior
+# that was found elsewhere, which a density fitted to them lacks too.
+ENDED = {"interrupted", "budget", "unchecked", "foreign-draws", "constant-differs", "missed-mode", "missed-peak", "missed-mass"}
 
 # Points around the draws of a joint density that show whether it is zero somewhere near.
 AROUND = 256
@@ -119,9 +121,9 @@ def by_draws(run: Run, given: Given, method: Method | None) -> Plan[Evidence]:
     """The evidence by the method named, or by bridge sampling and, where that refuses, importance sampling shaped by the draws."""
     if isinstance(method, Importance):
         result = yield from run(replace(method, proposal=_shaped(given)), None)
-        return replace(result, settings={**result.settings, "draws": _described(given)})
+        return replace(result, settings=_settings(result, given))
     first = yield from run(method or Bridge(), given)
-    first = replace(first, settings={**first.settings, "draws": _described(given)})
+    first = replace(first, settings=_settings(first, given))
     ended = any(reason.code in ENDED for reason in first.status.reasons) or first.status.level is Level.FAILED
     if method is not None or first.status.is_ok or ended:
         return (
@@ -137,7 +139,7 @@ def by_draws(run: Run, given: Given, method: Method | None) -> Plan[Evidence]:
         why_this_method=f"{what}, because bridge sampling refused ({reason.code}): {reason.sentence}{also}"
         if kept is second
         else what + also,
-        settings={**kept.settings, "draws": _described(given)},
+        settings=_settings(kept, given),
         cost=first.cost + second.cost,
     )
 
@@ -146,9 +148,19 @@ def _can_be_shaped(method: Method) -> bool:
     return isinstance(method, Importance) and method.proposal is None
 
 
-def _shaped(given: Given) -> Any:
+def _shaped(given: Given) -> Refitted:
     position = given.position.reshape(-1, given.position.shape[2])
-    return fitted(position, np.ones(len(position)), 1, 3.0, Key(0).child("proposal from draws").generator())
+    first = fitted(position, np.ones(len(position)), 1, 3.0, Key(0).child("proposal from draws").generator())
+    return Refitted(first, position)
+
+
+def _settings(result: Evidence, given: Given) -> dict[str, Any]:
+    """The settings of a result with the description of the draws, in place of the draws themselves in a proposal that was fitted to them."""
+    proposal = result.settings.get("proposal")
+    if isinstance(proposal, dict):
+        proposal = {name: value for name, value in proposal.items() if name != "position"}
+        return {**result.settings, "proposal": proposal, "draws": _described(given)}
+    return {**result.settings, "draws": _described(given)}
 
 
 def _described(given: Given) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.numerics.combining.agreement import Group, group_of_highest
 from zhat.results.estimate import Diagnostic, Evidence, Status
 from zhat.results.records import Cost
-from zhat.run.families import BRIDGE, INTEGRATED, Family
+from zhat.run.families import BRIDGE, FROM_MODE, INTEGRATED, Family
 from zhat.verdicts.missed_mass import missed_mass_status
 
 # Joint standard errors within which runs agree. Of two honest runs 1 in 20 differ by more than the first and are looked at again;
@@ -30,7 +30,9 @@ MARKOV_NATS = 7.0
 # Chains start from their own population, so that it is a view of its own only where it would notice that half of the posterior is
 # missing: a standard error of 0.21 at most.
 SHARP_ENOUGH = (math.log(2.0) - SHARP.slack) / SHARP.joint_errors
-UNBIASED = {"importance", "smc", "smc by HMC"}
+# The diagnostic of a survey of modes that says what could have been seen.
+RESOLUTION = "basin_resolution"
+UNBIASED = {"importance", FROM_MODE.label, "smc", "smc by HMC"}
 
 
 @dataclass(frozen=True)
@@ -142,11 +144,19 @@ def has_two_views(result: Evidence) -> bool:
     found = Finding.read(result.diagnostics, Answer(result.log_evidence, result.log_evidence_se), SHARP)
     if result.method == BRIDGE.label and not (found.from_population and found.from_population.se <= SHARP_ENOUGH):
         return False
+    if found.from_chains is not None:
+        return found.chains_agree and found.from_chains.se <= SHARP_ENOUGH
     return found.coverage_check is Progress.NOT_NEEDED or found.population_agrees
 
 
 def _two_views(result: Evidence) -> str:
     """The story of such an answer."""
+    back = Finding.read(result.diagnostics, Answer(result.log_evidence, result.log_evidence_se or 0.0)).from_chains
+    if back is not None:
+        return (
+            f"a path from a normal near the posterior; posterior chains that started at prior draws agree with each other, and the path back "
+            f"from them with this answer ({with_error(back.log_evidence, back.se)})"
+        )
     k, at, se = (float(result.diagnostics.get(name, float("nan"))) for name in _VIEW)  # type: ignore[arg-type]
     if result.method == INTEGRATED.label:
         return (
@@ -228,6 +238,9 @@ def with_views(answer: Evidence, members: Sequence[Member], story: str) -> Evide
         "view_ses": [float(member.evidence.log_evidence_se or math.nan) for member in members],
         "view_statuses": [str(member.evidence.status) for member in members],
     }
+    seen = [seen for member in members if isinstance(seen := member.evidence.diagnostics.get(RESOLUTION), float)]
+    if seen and RESOLUTION not in answer.diagnostics:  # the run that gave the number looked for no modes, another one did
+        views[RESOLUTION] = min(seen)
     cost = Cost()
     for member in members:
         cost = cost + member.evidence.cost

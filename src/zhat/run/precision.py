@@ -16,8 +16,8 @@ where the target is far, but weights runs by standard errors that are correlated
 claims to be precise). What is reported is the last run's own standard error, whose calibration is that of the method; stopping when it is
 below a target selects by it, which matters only where it is itself uncertain, as it is in runs that are small.
 
-*A run in doubt.* A small run may be suspect where the method's own size is not (few ancestors, a low effective sample size): it is followed by
-one of the method's own sizes, and if that is in doubt too, it is the answer.
+*A run in doubt.* A small run may be suspect where a larger one is not (few ancestors, a low effective sample size): it is followed by one
+`GROWN` times as large, up to the method's own sizes (`up_to`: or a share of them), and if that is in doubt too, it is the answer.
 
 *Very small targets.* A single run grows to at most LARGEST times the method's own sizes, for memory. Beyond, independent runs of that size are
 combined as `repeats=` are.
@@ -43,8 +43,10 @@ START_BELOW = 0.02
 # Sizes beyond the predicted ones. Standard errors of small runs scatter by about a tenth: 1.4 is (1 + 1.65 x 0.11)^2.
 SAFETY = 1.4
 LARGEST = 16.0
-# Runs of growing size; the prediction is good enough that a fourth is hardly ever needed.
-MAX_ROUNDS = 6
+# Growth after a run in doubt: all smaller runs together then cost a quarter of the last one.
+GROWN = 5.0
+# Runs of growing size: three after a first one in doubt, and the prediction is good enough that a fourth is hardly ever needed.
+MAX_ROUNDS = 8
 # A next run takes at most this share of the budget that is left, because costs are predicted too; and is made only if it is larger than
 # the last by this factor.
 BUDGET_SHARE, WORTH_IT = 0.8, 1.2
@@ -88,10 +90,11 @@ def first_factor(method: Method, target: float) -> float:
     return method.first_share if target >= START_BELOW else 1.0
 
 
-def to_precision(run: Run, method: Method, target: float, budget: Budget | None) -> Plan[Evidence]:
+def to_precision(run: Run, method: Method, target: float, budget: Budget | None, up_to: float = 1.0) -> Plan[Evidence]:
     """The evidence by this method with a standard error of at most `target`, or the nearest to it that the budget allows.
 
-    `run(method, budget)` is the plan of one run, and `run(method, budget, n)` that of n independent ones, combined.
+    `run(method, budget)` is the plan of one run, and `run(method, budget, n)` that of n independent ones, combined. Runs in doubt grow to the
+    share `up_to` of the method's own sizes.
     """
     effort = _Effort(first_factor(method, target))
     spent, best = Cost(), None
@@ -104,9 +107,9 @@ def to_precision(run: Run, method: Method, target: float, budget: Budget | None)
         if found.status.level is Level.FAILED and best is not None:  # stopped: what there was before still holds
             return _short_of(best, target, spent, n_rounds)
         if se is None:
-            if effort.total >= 1.0 or found.status.level is Level.FAILED:
+            if effort.total >= up_to or found.status.level is Level.FAILED:
                 return _done(found, target, spent, n_rounds)
-            effort = _Effort(1.0)
+            effort = _Effort(min(GROWN * effort.total, up_to))
             continue
         if se <= target:
             return _done(found, target, spent, n_rounds)

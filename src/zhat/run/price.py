@@ -20,7 +20,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 import numpy as np
@@ -33,6 +33,9 @@ from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import log_densities, prior_positions
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.backend.progress import duration
+from zhat.sampling.importance.nearness import COMPARED
+from zhat.sampling.importance.survey import LINE
+from zhat.sampling.tempering.ladder_settings import LadderChains
 from zhat.seeding import Key
 
 # Seconds a likelihood from which on a default run aims at `COARSE` instead of at what its own sizes give: a default run of 100,000 likelihoods
@@ -42,8 +45,8 @@ SLOW, COARSE = 1e-3, 0.1
 HOPELESS = 3600.0
 # Newton steps of a search on average, and moves of a particle of a check's population: on the exact models of one to ten dimensions.
 SEARCH_STEPS, PER_PARTICLE, PER_DIMENSION = 8, 2.0, 3.0
-# Likelihoods of a start of the survey: its own, and those of its line.
-LINE_POINTS = 4
+# Likelihoods of a start of the survey: its own, and those of its line for starts that are compared.
+PER_START = 1.0 + COMPARED * len(LINE)
 # Plans shorter than this are not announced.
 WORTH_SAYING = 10.0
 # Measuring ends after this many seconds or calls.
@@ -54,6 +57,8 @@ REPEATED = 3
 COPIES, POPULATION_COPIES = 2.5, 10.0
 # Methods that keep draws and move nothing.
 OF_DRAWS = ("prior-mean", "importance")
+# Settings whose names begin like those of counts of points.
+OF_NO_POINTS = ("n_islands", "n_sweeps")
 # Bytes from which on the plan says them.
 MUCH_MEMORY = 2**30
 
@@ -101,7 +106,7 @@ def _evaluations(method: Method, model: Model) -> int:
     effort, d = method.effort_on(model), model.n_dimensions
     population = effort.population_size(model) if method.look.origin is Origin.PRIOR else 0
     starts = effort.survey(model)
-    check = effort.n_draws_at_modes + population * (PER_PARTICLE + PER_DIMENSION * d) + LINE_POINTS * starts.n_starts
+    check = effort.n_draws_at_modes + population * (PER_PARTICLE + PER_DIMENSION * d) + PER_START * starts.n_starts
     search = starts.n_first * SEARCH_STEPS * (1 + d * (d + 1)) if model.is_black_box else 0
     return int(size * (fixed + each * d) + check + search)
 
@@ -182,10 +187,22 @@ def _rounded(n: int) -> int:
 
 def memory_of(model: Model, method: Method) -> int:
     """Bytes that a run of this method at its sizes will need, beside data and compiled programs; 0 where it has no size."""
-    first = method.sizes[0].value(method) if method.sizes else 0
-    size = first if isinstance(first, int) else first.n_chains * first.n_kept
     copies = COPIES if method.name in OF_DRAWS else POPULATION_COPIES
-    return int(size * copies * 8 * (2 * model.n_dimensions + 3))
+    return int(max(counts_of(method).values(), default=0) * copies * 8 * (2 * model.n_dimensions + 3))
+
+
+def counts_of(method: Method) -> dict[str, int]:
+    """How many points each setting of a method keeps at once, by its name; chains keep all their draws."""
+    counts = {}
+    for field in fields(method):
+        value = getattr(method, field.name)
+        if isinstance(value, LadderChains):
+            counts[field.name] = value.n_chains * value.n_kept
+        elif field.name.startswith("n_") and isinstance(value, int) and field.name not in OF_NO_POINTS:
+            counts[field.name] = value
+    if "n_chains" in counts:
+        counts["n_chains"] *= counts.get("n_draws", 1)
+    return counts
 
 
 def machine_memory() -> int | None:
@@ -200,7 +217,8 @@ def check_memory(model: Model, method: Method) -> str:
     """The memory in words where it is large, else nothing; refused where the machine has less."""
     needed, there = memory_of(model, method), machine_memory()
     if there is not None and needed > there:
-        size = method.sizes[0].name
+        counts = counts_of(method)
+        size = max(counts, key=lambda name: counts[name])
         raise BadInput(
             f"{type(method).__name__}({size}=...) on {model.name!r} ({model.n_dimensions} dimensions) needs about {needed / 1e9:,.0f} GB of "
             f"memory and this machine has {there / 1e9:,.0f} GB: give a smaller {size} and repeats=..., of which only the first one's "

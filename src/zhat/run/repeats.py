@@ -23,6 +23,8 @@ from zhat.model.model import Model
 from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Estimate, Kind, Level, Status
 from zhat.results.records import Cost, Draws
+from zhat.run.checkpoint.finished import finished, keep
+from zhat.run.distribution.travel import Task
 from zhat.run.from_draws import judged
 from zhat.run.model_check import preflight
 from zhat.run.price import announce, price_of
@@ -77,28 +79,48 @@ def some_runs(
 ) -> Runs:
     """The runs of these numbers, one after the other, within one budget; the first that fails is the last.
 
-    With `given` posterior draws the method uses these, if they are the model's.
+    With `given` posterior draws the method uses these, if they are the model's. Each finished run is kept in the checkpoint, if there is one.
     """
     name = model.name if len(model.name) <= LONGEST_NAME else model.name[: LONGEST_NAME - 1] + "…"
     loop = Loop(budget, progress, f"{name}  {method.name}")
     estimates: list[Estimate] = []
+    earlier = Cost()  # seconds of runs that were finished before this process began
     with loop.listening(), compile_clock() as clock, jax.enable_x64(True):
         for i in numbers:
-            key = Key(seed).child(method.name, i)
-            bench = Workbench(model, key, loop)
-            log.info("%s: run %d begins, seed %d, %r", loop.label, i, seed, method)
-            try:
-                estimate = _one_run(model, method, bench, key, given, is_first=i == 0)
-            except Stopped as stop:
-                estimate = _so_far(bench, stop)
-            estimate = replace(estimate, record=in_users_coordinates(model, estimate.record))
-            log.info("%s: run %d ended, log Z = %.6g, %s", loop.label, i, estimate.log_evidence, estimate.status)
-            # A record is large, and of several good runs only the first one's is kept.
-            estimates.append(estimate if i == numbers[0] or not estimate.status.is_ok else replace(estimate, record=None))
+            task = Task(some_runs, model, kept=Runs, key=(method, seed, i, given))
+            known = finished(task) if len(numbers) > 1 else None
+            if known is not None:
+                (estimate,) = known.estimates
+                _count(loop, known.cost)
+                earlier += Cost(seconds=known.cost.seconds, compile_seconds=known.cost.compile_seconds)
+                log.info("%s: run %d was finished before", loop.label, i)
+            else:
+                before = loop.cost(clock.seconds)
+                loop.begin_run()
+                key = Key(seed).child(method.name, i)
+                bench = Workbench(model, key, loop)
+                log.info("%s: run %d begins, seed %d, %r", loop.label, i, seed, method)
+                try:
+                    estimate = _one_run(model, method, bench, key, given, is_first=i == 0)
+                except Stopped as stop:
+                    estimate = _so_far(bench, stop)
+                estimate = replace(estimate, record=in_users_coordinates(model, estimate.record))
+                log.info("%s: run %d ended, log Z = %.6g, %s", loop.label, i, estimate.log_evidence, estimate.status)
+                # A record is large, and of several good runs only the first one's is kept.
+                estimate = estimate if i == numbers[0] or not estimate.status.is_ok else replace(estimate, record=None)
+                if len(numbers) > 1:
+                    keep(task, Runs((estimate,), loop.cost(clock.seconds).since(before)))
+            estimates.append(estimate)
             if loop.interrupted or estimate.status.level is Level.FAILED:
                 break
-        cost = loop.cost(clock.seconds)
+        cost = loop.cost(clock.seconds) + earlier
     return Runs(tuple(estimates), cost)
+
+
+def _count(loop: Loop, cost: Cost) -> None:
+    """Count what a run took that was finished before."""
+    loop.count(cost.n_likelihood, cost.n_gradient, cost.n_hessian)
+    loop.seconds_per_likelihood = loop.seconds_per_likelihood or cost.seconds_per_likelihood
 
 
 def _one_run(model: Model, method: Method, bench: Workbench, key: Key, given: Given | None, *, is_first: bool) -> Estimate:

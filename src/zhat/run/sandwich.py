@@ -177,7 +177,7 @@ def sandwich(
             model, truth = _simulated(model, simulate, key.child("simulate"))
         effort = method.look.effort
         outliers = Outliers(model, effort)
-        plan, _ = method.prepare(model, key.child("plan"), loop, observer=outliers.watch)
+        plan, _ = method.prepare(model, key.child("plan"), loop, observer=outliers)
         n = method.n_particles
         start = prior_draws(model, n, key.child("prior"), loop)
         upward = anneal(model, plan, start, n // 2, key.child("up"), loop)

@@ -6,7 +6,7 @@ and covariances, a plot may follow the particles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from zhat.results.records import Array
 
@@ -43,4 +43,17 @@ class Observer(Protocol):
 
     def __call__(self, beta: float, rung: RungView, choice: Any = None, /) -> None:
         """Read the rung; nothing is returned and nothing may be changed."""
+        ...
+
+
+@runtime_checkable
+class Watching(Observer, Protocol):
+    """An observer that can go on where another process left it; with any other one, a loop begins anew."""
+
+    def state(self) -> list[Any]:
+        """What it has read so far."""
+        ...
+
+    def resume(self, state: Any, /) -> None:
+        """Go on from there."""
         ...

@@ -36,6 +36,16 @@ def missed_mass_status(finding: Finding) -> Status:
                 "zhat.SMC().",
             )
         )
+    if finding.chains_exceed and finding.from_chains is not None:
+        excess = finding.from_chains.excess(finding.answer)
+        status = status.and_(
+            Status.suspect(
+                "missed-mode",
+                f"annealing back from posterior chains that started at prior draws finds {excess:.2f} nats more than this answer, "
+                f"{_errors(finding.from_chains.joint_errors(finding.answer))}: the path from the mode has missed part of the posterior; "
+                "use zhat.SMC(start=zhat.settings.PathFromPrior()).",
+            )
+        )
     if finding.is_uncovered and finding.coverage is not None:
         status = status.and_(
             Status.suspect(

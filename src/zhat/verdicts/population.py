@@ -17,6 +17,8 @@ MIN_ANCESTORS = 20
 UNEQUAL_RATIO = 2.0
 # Significance level of the test that the islands scatter more than their standard errors.
 SCATTER_CHANCE = 1e-5
+# Standard errors below this share of the log evidence are rounding.
+ROUNDING = 1e-12
 # Above this correlation with their starts the particles have hardly moved at some rung.
 STUCK = 0.9
 
@@ -24,7 +26,7 @@ STUCK = 0.9
 def population_status(run: PathRun, sums: PathSums, genealogical: float, n_ancestors: int) -> Status:
     """Whether the particles moved, and whether their descent, their islands and their weights agree with the standard error."""
     status, larger = Status.ok(), f"zhat.SMC(n_particles={2 * run.log_likelihood[0].shape[1]})"
-    if sums.se == 0.0:
+    if sums.se <= ROUNDING * abs(sums.log_evidence):
         return status  # a constant likelihood: one exact step
     if sums.worst_pareto_k >= MAX_PARETO_K:
         status = status.and_(

@@ -56,6 +56,15 @@ def test_repeats_over_workers_are_the_serial_ones(pool, method):
         assert numbers(zhat.evidence(model, method, seed=5, repeats=5, progress=False, executor=threads)) == numbers(serial)
 
 
+def test_a_repeat_does_not_depend_on_the_moves_of_those_before_it(monkeypatch):
+    """Every run of some length changes to compiled moves half way, and not where the moves of all runs together would."""
+    monkeypatch.setattr("zhat.sampling.kernels.sweep.MOVES_ON_HOST", 60)
+    model, method = zoo.example("E8").model, zhat.SMC(n_particles=400)
+    serial = zhat.evidence(model, method, seed=5, repeats=3, progress=False)
+    with ThreadPoolExecutor(1) as thread:
+        assert numbers(zhat.evidence(model, method, seed=5, repeats=3, progress=False, executor=thread)) == numbers(serial)
+
+
 def test_the_number_of_workers_is_nobodys_business():
     model = zoo.example("E4").model
     serial = zhat.evidence(model, "smc", seed=2, repeats=3, progress=False)

@@ -129,12 +129,27 @@ def test_calls_of_equal_time_are_cut_into_one_piece_for_each_worker(monkeypatch)
     assert found.equal_pieces(200) is None  # they differ
 
 
+def test_after_a_late_batch_pieces_are_cut_for_the_workers_that_are_there(monkeypatch):
+    alive = [7]
+    monkeypatch.setattr(spread, "workers_of", lambda executor: alive[0])
+    found = Spread(ThreadPoolExecutor(1), 8)
+    found.piece_seconds = 1.0
+    found.note(0.2, 10)
+    found.note_batch(0.6, 200)  # half a second is what it should take
+    assert found.equal_pieces(210) == 27
+    found.note_batch(1.2, 200)
+    assert found.equal_pieces(210) == 30
+    alive[0] = 9
+    found.note_batch(0.5, 200)
+    assert found.equal_pieces(210) == 27
+
+
 def test_a_point_that_was_sent_early_in_vain_may_raise(monkeypatch):
     monkeypatch.setattr(spread, "SCHEDULED_PIECE_SECONDS", 0.0)
     monkeypatch.setattr(spread, "WORTH_SENDING", 0.0)
 
     def picky(p):
-        time.sleep(1e-3)
+        time.sleep(0.5 if p["x"][0] == 7.0 else 1e-3)  # the first batch waits for one point, so that workers are idle
         if p["x"][0] > 90.0:
             raise ZeroDivisionError
         return float(p["x"][0])

@@ -115,6 +115,25 @@ def test_large_outputs_of_short_calls_are_computed_again(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_no_large_arguments_are_read_for_calls_that_are_not_worth_it(tmp_path, monkeypatch):
+    read, content = [], Journal._content
+    monkeypatch.setattr(Journal, "_content", lambda *args: read.append(1) or content(*args))
+    large = np.arange(2.0**18)  # two megabytes
+    monkeypatch.setattr("zhat.sampling.backend.journal.SHARE", 1e-12)  # nothing is worth its key
+    with journaled(Journal(Segments(tmp_path))):
+        for i in range(TRIED + MEASURED):
+            compiled(MODEL, "twice", twice, large + i)
+    assert not read and not list(tmp_path.glob("*.npz"))
+    monkeypatch.setattr("zhat.sampling.backend.journal.SHARE", 1e12)
+    with journaled(Journal(Segments(tmp_path))):
+        first = compiled(MODEL, "twice", twice, large)
+    journal = Journal(Segments(tmp_path))
+    with journaled(journal):
+        again = compiled(MODEL, "twice", lambda backend, x: 1 / 0, large)
+    assert journal.n_replayed == 1
+    assert np.asarray(again["state"].position).tolist() == np.asarray(first["state"].position).tolist()
+
+
 def test_seconds_are_those_that_the_process_computed():
     begun = _Now()
     time.sleep(0.05)

@@ -91,3 +91,14 @@ def test_a_file_that_vanishes_is_a_gap(tmp_path):
     for path in tmp_path.iterdir():
         path.unlink()
     assert again.get("a") == [] and again.damaged
+
+
+def test_an_entry_takes_the_place_of_the_one_before(tmp_path):
+    segments = Segments(tmp_path)
+    segments.add([("other", Entry(1, (np.zeros(10),)))])
+    for i in range(3):
+        segments.replace("state", Entry(i, (np.full(100_000, float(i)),)))
+    assert segments.n_bytes < 1e6 and len(list(tmp_path.glob("*.npz"))) == 2
+    for kept in (segments, Segments(tmp_path)):
+        (entry,) = kept.get("state")
+        assert entry.plain == 2 and entry.arrays[0][0] == 2.0 and kept.get("other")[0].plain == 1

@@ -61,6 +61,24 @@ def test_smc_from_the_mode_finds_the_evidence(seed: int) -> None:
     assert "from_population_log_evidence" in result.diagnostics
 
 
+def test_smc_starts_at_the_mode_in_hundreds_of_dimensions() -> None:
+    model, truth = counts(220)
+    result = zhat.evidence(model, zhat.SMC(n_particles=1000), seed=1, progress=False)
+    assert result.diagnostics["start"] == "mode" and "from_chains_log_evidence" in result.diagnostics
+    assert result.status.is_ok and result.log_evidence_se is not None and result.log_evidence_se < 0.1
+    assert result.log_evidence == pytest.approx(truth, abs=4.5 * result.log_evidence_se)
+
+
+def test_importance_sampling_from_a_normal_in_hundreds_of_dimensions() -> None:
+    from zhat.zoo.gaussian import gaussian
+
+    example = gaussian(210, correlation=0.0)
+    result = zhat.evidence(example.model, zhat.Importance(n_draws=1000), seed=1, progress=False)
+    assert result.status.is_ok and "from_chains_log_evidence" in result.diagnostics
+    assert result.log_evidence == pytest.approx(example.log_evidence, abs=1e-6)
+    assert 0.0 < result.log_evidence_se < 1e-6, "equal weights are rounding, and no proof that nothing is missing"
+
+
 def test_several_modes_are_refused() -> None:
     result = zhat.evidence(zoo.example("S2").model, zhat.SMC(start=zhat.settings.PathFromMode()), seed=1, progress=False)
     assert [reason.code for reason in result.status.reasons] == ["many-modes"]

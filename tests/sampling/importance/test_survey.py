@@ -34,13 +34,13 @@ def test_a_log_concave_posterior_needs_no_further_search():
     found, loop = survey(zoo.example("E9a").model)
     assert found.n_unexplained == 0 and found.modes.n_starts == 64 and len(found.modes.usable) == 1
     assert loop.n_hessian < 64 * 20
-    assert found.resolution == pytest.approx(3.0 / (0.4 * 8192))
+    assert found.resolution == pytest.approx(3.0 / (0.5 * 8192))
 
 
 def test_known_modes_explain_starts_without_a_search():
     known = survey(zoo.example("E9a").model)[0].modes.usable
     again, loop = survey(zoo.example("E9a").model, seed=1, known=known)
-    assert loop.n_hessian == 0 and again.modes.usable[0].hits > 8000
+    assert loop.n_hessian == 0 and again.modes.usable[0].hits >= 8192 // 16
 
 
 def test_a_curved_posterior_leaves_starts_unexplained_and_the_resolution_says_so():

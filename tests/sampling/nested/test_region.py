@@ -15,7 +15,8 @@ from zhat.errors import BadInput, BadType
 from zhat.methods.nested import NestedSampling
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.nested.cube import cube_of
-from zhat.sampling.nested.region import Region, RegionReplacement, _smallest
+from zhat.sampling.nested.ellipsoids import enclosing
+from zhat.sampling.nested.region import Drawn, Region, RegionReplacement, _smallest, drawn_again
 from zhat.sampling.nested.replacement import MarkovReplacement, Vacancies
 from zhat.sampling.state import State
 from zhat.seeding import Key
@@ -112,6 +113,23 @@ def test_a_simplex_has_no_quantiles_and_is_drawn_by_its_density():
     assert abs(result.log_evidence - example.log_evidence) < 4.5 * result.log_evidence_se
 
 
+def test_a_compiled_model_answers_from_draws_made_again():
+    model, method = gaussian_box(3, black_box=False), NestedSampling(n_live=500)
+    result = zhat.evidence(model, method, seed=1, progress=False)
+    run = result.record
+    assert result.status.is_ok and abs(result.log_evidence + 3 * math.log(10.0)) < 4.5 * result.log_evidence_se
+    assert len(run.measured.stratum) > 2 * run.n_live
+    region = Drawn(
+        Region(enclosing(np.random.default_rng(1).random((50, 3)), np.empty((0, 3)), 0.0, np.random.default_rng(2)), 0.0, 0.0),
+        np.empty((40, 3)),
+        np.empty(40),
+        None,
+    )
+    again = drawn_again(model, region, Key(3), Loop(progress=False))
+    assert len(again.log_q) == 40 and (again.region.ellipsoids.number_around(again.coordinates) > 0).all()
+    np.testing.assert_allclose(cube_of(model).positions(again.coordinates)[0], again.points.position)
+
+
 def test_answers_over_runs_are_unbiased_and_their_errors_true():
     model, truth = gaussian_box(3), -3 * math.log(10.0)
     z, by_shrinkage, ranks = [], [], []
@@ -143,7 +161,10 @@ def test_what_is_chosen_for_a_model():
     few, many = NestedSampling().settings_for(gaussian_box(2)), NestedSampling().settings_for(gaussian_box(20))
     assert isinstance(few.replacement, RegionReplacement) and few.n_live == 500
     assert isinstance(many.replacement, MarkovReplacement) and many.n_live == 2000
-    assert isinstance(NestedSampling().settings_for(zoo.example("E1").model).replacement, MarkovReplacement)
+    compiled = zoo.example("E1").model
+    by_default, small = (NestedSampling(n_live=n).settings_for(compiled) for n in (None, 400))
+    assert isinstance(by_default.replacement, RegionReplacement) and by_default.n_live == 2000
+    assert isinstance(small.replacement, MarkovReplacement), "too few live points for regions"
 
 
 def test_where_regions_do_not_pay_markov_moves_take_over(monkeypatch):

@@ -10,8 +10,8 @@ point:
 
 A space that is no program of NumPyro statements has such coordinates throughout.
 
-`draw_at` is the one-way map that needs no density: quantiles where there are any, random draws elsewhere. Points that fill the cube evenly
-then fill the prior evenly.
+`quantiles_at` is the one-way map that needs no density, where every parameter has a quantile function, be it an approximate one. Points that
+fill the cube evenly then fill the prior evenly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpyro.distributions as dist
 from numpyro import handlers
 
-from zhat.model.program import EXACT_QUANTILES, ProgramSpace, base_of, sites_of
+from zhat.model.program import ProgramSpace, base_of, has_quantiles, sites_of
 from zhat.model.space import Params, Space
 from zhat.seeding import key_shape
 
@@ -127,7 +127,7 @@ def cube_map(space: Space, data: Any, hyper: Any) -> CubeMap:
 
     def shapes_only(key: Any, data: Any, hyper: Any) -> int:
         for name, msg in sites_of(handlers.seed(space.program, key), data, hyper).items():
-            if name in space.names and _has_quantiles(msg["fn"], msg["value"]):
+            if name in space.names and has_quantiles(msg["fn"], msg["value"]):
                 exact.add(name)
         return 0
 
@@ -145,27 +145,19 @@ def _log_q(fn: Any, transform: Any, z: Any, value: Any) -> Any:
     return jnp.sum(fn.log_prob(value)) + jnp.sum(transform.log_abs_det_jacobian(z, value))
 
 
-def draw_at(space: Space, c: Any, key: Any, data: Any, hyper: Any) -> Any:
-    """A draw from the prior, as a flat vector: quantiles at a point c of the cube where a parameter has them, else drawn by the key."""
-    if not isinstance(space, ProgramSpace):
-        return space.sample_prior(key, data, hyper)
+def quantiles_at(space: Space, c: Any, data: Any, hyper: Any) -> Any:
+    """The quantiles of the prior at a point c of the cube, as a flat vector; all of its parameters have some (`Space.has_quantiles`)."""
+    assert isinstance(space, ProgramSpace)
     cube = space.split(c)
 
     def substitute(msg: dict[str, Any]) -> Any:
         name = msg["name"]
         if msg["type"] != "sample" or name not in space.names:  # a deterministic site has no distribution
             return None
-        fn = msg["fn"]
-        if isinstance(base_of(fn), dist.Gamma):
-            return _near_gamma_quantile(cube[name], base_of(fn))
-        known = type(base_of(fn)) in EXACT_QUANTILES or _has_quantiles(fn, jnp.zeros(fn.shape()))
-        return base_of(fn).icdf(cube[name]) if known else None
+        base = base_of(msg["fn"])
+        return _near_gamma_quantile(cube[name], base) if isinstance(base, dist.Gamma) else base.icdf(cube[name])
 
-    if space.has_exact_quantiles:  # the program draws nothing, so it splits no key
-        program = handlers.seed(handlers.substitute(space.program, substitute_fn=substitute), key)
-    else:
-        program = handlers.substitute(handlers.seed(space.program, key), substitute_fn=substitute)
-    trace = sites_of(program, data, hyper)
+    trace = sites_of(handlers.seed(handlers.substitute(space.program, substitute_fn=substitute), 0), data, hyper)
     return space.unconstrain({name: trace[name]["value"] for name in space.names}, data, hyper)
 
 
@@ -180,14 +172,3 @@ def _near_gamma_quantile(c: Any, fn: Any) -> Any:
 def _log_slope(unit: Any, width: Any) -> Any:
     """Log derivative of the logistic distribution function, summed over coordinates."""
     return jnp.sum(jax.nn.log_sigmoid(unit) + jax.nn.log_sigmoid(-unit) - jnp.log(width))
-
-
-def _has_quantiles(fn: Any, value: Any) -> bool:
-    base = base_of(fn)
-    if base.event_shape != () or base.is_discrete:
-        return False
-    try:
-        one = jnp.shape(base.cdf(value)) == jnp.shape(value)
-        return bool(one and jnp.shape(base.icdf(base.cdf(value))) == jnp.shape(value))
-    except (NotImplementedError, ImportError, AttributeError, TypeError, ValueError):
-        return False

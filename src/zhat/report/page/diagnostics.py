@@ -332,7 +332,7 @@ def _ranks(result: Evidence) -> Sentence | None:
 
 def _left_over(result: Evidence) -> Sentence | None:
     share = _number(result, "live_share")
-    if share is None:
+    if share is None or "masses_se" in result.diagnostics:  # the evidence is that of draws in regions, not of live points
         return None
     text = f"The last live points hold {_percent(share)} of the evidence"
     if share > limits.LIVE_SHARE:

@@ -53,6 +53,8 @@ PIECE_SECONDS, SCHEDULED_PIECE_SECONDS = 0.04, 1.0
 EARLY_SECONDS = 0.06
 # How much pieces may differ in their seconds for a point so that a batch is cut into equal pieces, as few as there are workers.
 EVEN = 0.1
+# By how much a batch may exceed its seconds (a factor, and seconds on the way) before the workers are counted again, which asks the scheduler.
+LATE, SLACK = 1.5, 0.2
 # Pieces under way for each worker: one that is computed, and one that waits, so that no worker waits for the next.
 AHEAD = 2
 # Seconds of computing below which a batch is not worth sending.
@@ -79,6 +81,7 @@ class Spread:
 
     def __init__(self, executor: Executor, n_workers: int) -> None:
         self.executor, self.n_workers = executor, n_workers
+        self.n_alive = n_workers  # as many as answered when they were counted last
         here = isinstance(executor, LocalPool | ThreadPoolExecutor | ProcessPoolExecutor)
         self.piece_seconds = PIECE_SECONDS if here else SCHEDULED_PIECE_SECONDS
         self.seconds = math.nan  # of one likelihood, averaged over the last pieces
@@ -124,8 +127,13 @@ class Spread:
         """The size of equal pieces that end together; None where calls differ in time, or are not known, or a piece costs little to send."""
         if self.piece_seconds < SCHEDULED_PIECE_SECONDS or math.isnan(self.seconds) or self.unevenness > EVEN:
             return None
-        rounds = max(1, math.ceil(n * self.seconds / (self.n_workers * self.piece_seconds)))
-        return max(1, -(-n // (self.n_workers * rounds)))
+        rounds = max(1, math.ceil(n * self.seconds / (self.n_alive * self.piece_seconds)))
+        return max(1, -(-n // (self.n_alive * rounds)))
+
+    def note_batch(self, seconds: float, n: int) -> None:
+        """Count the workers of a scheduler after a batch that took long: a batch for eight takes twice as long with seven."""
+        if self.n_alive < self.n_workers or seconds > SLACK + LATE * n * self.seconds / self.n_alive:
+            self.n_alive = min(max(1, workers_of(self.executor)), self.n_workers)
 
     def early_piece(self) -> int:
         """How many expected points to send to an idle worker: one, unless sending costs much."""
@@ -169,7 +177,8 @@ class _Batch:
             self._here()
             return
         self._claim()
-        self.equal = self.spread.equal_pieces(len(self.todo))
+        begun, n = time.perf_counter(), len(self.todo)
+        self.equal = self.spread.equal_pieces(n)
         while True:
             pieces: list[_Piece] = []
             while len(self.under_way) + len(pieces) < AHEAD * self.spread.n_workers and (piece := self._following()) is not None:
@@ -178,6 +187,8 @@ class _Batch:
                 sent = self.spread.submit(self.box, [(self._part(piece.rows), piece.with_model) for piece in pieces])
                 self.under_way.update(zip(sent, pieces, strict=True))
             if not self.under_way:
+                if self.equal is not None:
+                    self.spread.note_batch(time.perf_counter() - begun, n)
                 return
             self._use_idle()
             # A limit, so that Ctrl-C is noticed on systems where waiting blocks signals.

@@ -19,6 +19,8 @@ from zhat.sampling.backend.compiled import SAVED_BY_MAP, JaxBackend, compiled, i
 from zhat.sampling.backend.likelihoods import evaluator, likelihoods
 from zhat.sampling.state import State
 
+# Points of a black box between two looks at the budget of likelihoods, in one process.
+CHECKED = 256
 # Points that are constrained together.
 CONSTRAINED = (16, 256, 4096)
 
@@ -57,10 +59,18 @@ class Backend(Protocol):
 
 
 class Counter(Protocol):
-    """An object that counts evaluations: the loop."""
+    """An object that counts evaluations, and knows when they must end: the loop."""
 
     def count(self, n_likelihood: int = 0) -> None:
         """Add evaluations made."""
+        ...
+
+    def check(self) -> None:
+        """Raise if the run must end."""
+        ...
+
+    def check_clock(self) -> None:
+        """Raise if the run must end for another reason than its evaluations."""
         ...
 
 
@@ -78,9 +88,15 @@ class NumpyBackend:
         inside = np.isfinite(log_prior)
         evaluated = inside if active is None else inside & np.asarray(active)
         log_likelihood = np.full(len(position), -np.inf)
-        if evaluated.any():
-            self.counter.count(n_likelihood=int(evaluated.sum()))
-            log_likelihood[evaluated] = likelihoods(self.model, {k: v[evaluated] for k, v in params.items()})
+        rows = np.flatnonzero(evaluated)
+        # In parts, between which a budget ends a run; a function that takes batches gets all of one, on which its rounding may depend.
+        size = CHECKED if evaluator().n_workers == 1 and not self.model.core.batched else max(len(rows), 1)
+        for start in range(0, len(rows), size):
+            self.counter.check()
+            part = rows[start : start + size]
+            self.counter.count(n_likelihood=len(part))
+            some = {k: v[part] for k, v in params.items()}
+            log_likelihood[part] = likelihoods(self.model, some, self.counter.check_clock)
         return np.where(inside, log_prior, -np.inf), log_likelihood
 
     def put(self, array: Any, index: Any, values: Any) -> Any:

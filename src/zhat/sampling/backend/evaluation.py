@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from zhat.errors import BadInput, NonFiniteLikelihood, NoSupport, UnsupportedModel
-from zhat.model.coordinates.cube import draw_at
+from zhat.model.coordinates.cube import quantiles_at
 from zhat.model.model import Model
 from zhat.model.values import describe_point
 from zhat.results.records import Array, Draws
@@ -137,27 +137,23 @@ def prior_positions(model: Model, n: int, key: Key) -> Array:
             "draws of it use zhat.evidence(model, draws=...); or give prior and likelihood apart: zhat.Model(log_likelihood, prior)."
         )
     if model.space.has_exact_quantiles:  # one small program instead of one with random numbers in it
-        return positions_at(model, np.maximum(key.generator().random((n, model.n_dimensions)), SMALLEST), key)
+        return positions_at(model, np.maximum(key.generator().random((n, model.n_dimensions)), SMALLEST))
     parts = [np.asarray(compiled(model, "prior", _prior_block, key.child(i).words())) for i in range(-(-n // PRIOR_AT_ONCE))]
     return np.concatenate(parts)[:n].astype(np.float64)
 
 
-def positions_at(model: Model, coordinates: Array, key: Key) -> Array:
-    """Draws from the prior at these points of the unit cube, as unconstrained vectors (`model.coordinates.cube.draw_at`)."""
+def positions_at(model: Model, coordinates: Array) -> Array:
+    """The prior's quantiles at these points of the unit cube, as unconstrained vectors (`model.coordinates.cube.quantiles_at`)."""
     parts, quick = [], is_short(coordinates.size, SAVED_BY_MAP)
     for start in range(0, len(coordinates), PRIOR_AT_ONCE):
         part = coordinates[start : start + PRIOR_AT_ONCE]
         padded = np.concatenate([part, np.broadcast_to(part[:1], (PRIOR_AT_ONCE - len(part), part.shape[1]))])
-        parts.append(compiled(model, "quantiles", _quantiles, padded, key.child("others", start).words(), quick=quick))
+        parts.append(compiled(model, "quantiles", _quantiles, padded, quick=quick))
     return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])[: len(coordinates)]
 
 
-def _quantiles(backend: JaxBackend, coordinates: Any, words: Any) -> Any:
-    space, key = backend.core.space, jax_key(words)
-    if space.has_exact_quantiles:  # nothing is drawn
-        return jax.vmap(lambda c: draw_at(space, c, key, backend.data, backend.hyper))(coordinates)
-    keys = jax.random.split(key, len(coordinates))
-    return jax.vmap(lambda c, key: draw_at(space, c, key, backend.data, backend.hyper))(coordinates, keys)
+def _quantiles(backend: JaxBackend, coordinates: Any) -> Any:
+    return jax.vmap(lambda c: quantiles_at(backend.core.space, c, backend.data, backend.hyper))(coordinates)
 
 
 def _prior_block(backend: JaxBackend, words: Any) -> Any:

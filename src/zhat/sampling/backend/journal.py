@@ -10,8 +10,8 @@ seconds) finds no entries from there on, and computes.
 
 *What is kept.* A call is computed again instead where its output is large for the seconds that it took (`RATE`), or where reading its
 arguments for the key takes more than a hundredth of those seconds (`SHARE`). Which calls these are is measured, purpose by purpose, and no
-keys are made for them: a large population of a cheap likelihood costs nothing, and is computed again. Seconds that decide something
-(`remembered`) are kept, so that the decision is the same.
+keys are made for them, nor for those that are measured, if their arguments are large. Of a large population of a cheap likelihood, whose calls are such, the state between two rungs is kept now and
+then (`standing`). Seconds that decide something (`remembered`) are kept, so that the decision is the same.
 """
 
 from __future__ import annotations
@@ -35,20 +35,27 @@ from zhat.model.model import Model
 from zhat.sampling.backend.nesting import MISSING, rebuilt, taken_apart
 from zhat.sampling.backend.segments import Entry, Segments
 
-# Bytes that may be kept for a second of computing: writing them takes about a hundredth of it (400 MB to 1 GB a second were measured). Of a
+# Bytes that may be kept for a second of computing, of calls and of states: writing them takes half a hundredth of it at `PER_BYTE` CPU seconds a
+# byte, checksum included (0.9e-9 to 1.2e-9 were measured on a quiet machine, 4.6e-9 on a crowded one: then fewer are kept). Of a
 # checkpoint that has grown large, fewer: 3.6 GB an hour at most.
-RATE, LATER_RATE, LARGE = 4e6, 1e6, 2**33
+RATE, LATER_RATE, LARGE, PER_BYTE = 4e6, 1e6, 2**33, 1.25e-9
 # Calls shorter than this are computed again: reading them would take as long.
 SHORTEST = 1e-3
 # Bytes of a result that is kept in any case: as many as a file of its own takes time.
 SMALL = 2**18
 # Share of a call's seconds that making its key may take.
 SHARE = 0.01
+# Bytes that are read for a key in a second (1.8e9 were measured on a quiet machine), and those of arguments that are only read for a call that
+# is known to be worth it.
+READ, LONG_TO_READ = 1e9, 2**21
 # The last calls of a purpose of which most have to be long enough: its times include what happens between two calls, now and then, and of
 # the first one compilation. Where they are not, one call of so many is measured.
 TRIED, MEASURED = 3, 64
 # Seconds after which the journal is written, more often in the beginning of a run, and bytes.
 FIRST, EVERY, FULL = 1.0, 10.0, 2**26
+# Share of that rate which states of loops may take, beside calls and results; and bytes of the largest state that is kept.
+STANDING_SHARE = 0.5
+MOST_STANDING = 2**30
 
 log = logging.getLogger("zhat")
 
@@ -66,9 +73,14 @@ class _Purpose:
         """Note a call that took so long, and would have had to take this long at least."""
         self._worth.append(seconds >= least)
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it is not known that calls are worth their keys: nothing was kept before, and the last ones were not, or were few."""
+        return not self.n_known and (len(self._worth) < TRIED or 2 * sum(self._worth) <= TRIED)
+
     def needs_key(self) -> bool:
-        """Whether the next call may be in the journal, or will probably be kept."""
-        if self.n_known or len(self._worth) < TRIED or 2 * sum(self._worth) > TRIED:
+        """Whether the next call may be in the journal, will probably be kept, or is to be measured."""
+        if not self.is_doubtful or len(self._worth) < TRIED:
             return True
         self._n_skipped += 1
         return self._n_skipped % MEASURED == 0
@@ -100,13 +112,15 @@ class Journal:
         self._segments = segments
         self._seen: Counter[str] = Counter()
         self._known = Counter(key.split("-")[0] for key in segments.keys)
+        self._before = set(segments.keys)
         self._purposes: dict[Hashable, _Purpose] = {}
         self._pending: list[_Pending] = []
         self._contents: dict[int, tuple[Any, bytes]] = {}  # digests of JAX's arrays, which do not change
         self._unwritten: list[tuple[str, Entry]] = []
         self._n_bytes = 0
         self._begun = self._written_at = time.monotonic()
-        self._first = _Now()
+        self._first = self._stood_at = _Now()
+        self._per_byte = PER_BYTE
         self.failed: OSError | None = None
         self.n_replayed = 0
 
@@ -122,6 +136,9 @@ class Journal:
             return compute()
         leaves, structure = jax.tree.flatten(args)
         jax.block_until_ready(leaves)  # so that waiting is not taken for reading
+        n_read = sum(getattr(leaf, "nbytes", 0) for leaf in leaves)
+        if purpose.is_doubtful and n_read >= LONG_TO_READ:
+            return self._measured(purpose, (leaves, structure), compute, n_read / READ)
         begun = _Now()
         key = f"{purpose.name}-{self._content(leaves, structure)}"
         found = self._segments.get(key)
@@ -133,6 +150,17 @@ class Journal:
         now = _Now()
         out = compute()
         self._pending.append(_Pending(key, purpose, now.since(begun), now, out))
+        return out
+
+    def _measured(self, purpose: _Purpose, args: tuple[list[Any], Any], compute: Callable[[], Any], making_key: float) -> Any:
+        """A call of which it is not known whether it is worth a key, which takes time: the key is made if it was."""
+        begun = _Now()
+        out = jax.block_until_ready(compute())
+        call = _Pending("", purpose, making_key, begun, out)
+        seconds = _Now().since(begun)
+        if self._is_worth(call, seconds):
+            call.key = f"{purpose.name}-{self._content(*args)}"
+            self._keep_call(call, seconds)
         return out
 
     def values(self, model: Model, params: Any, evaluate: Callable[[Any, Any], None]) -> np.ndarray:
@@ -181,6 +209,32 @@ class Journal:
             self._keep(key, entry)
             self._write_if_due()
 
+    # -- where loops stand -------------------------------------------------------------------------------------
+
+    def stood(self, key: str) -> Entry | None:
+        """The last state that a loop left here in an earlier process; the same loop made once more begins anew, as it did there."""
+        found = self._segments.get(key) if key in self._before else None
+        self._before.discard(key)
+        if found:
+            self.n_replayed += 1
+        return found[-1] if found else None
+
+    def is_to_stand(self) -> bool:
+        """Whether the last state is old enough for another one."""
+        return self.failed is None and _Now().since(self._stood_at) >= EVERY
+
+    def stand(self, key: str, entry: Entry) -> None:
+        """Keep the state of a loop in place of its last one, if it is not large for the seconds since then."""
+        now = _Now()
+        if entry.n_bytes > min(STANDING_SHARE * self._rate * now.since(self._stood_at), MOST_STANDING):
+            return
+        self._stood_at = now
+        try:
+            self._timed(lambda: self._segments.replace(key, entry), entry.n_bytes)
+            log.info("checkpoint: the state of a loop written, %.1f MB", entry.n_bytes / 1e6)
+        except OSError as error:
+            self._fail(error)
+
     # -- keys --------------------------------------------------------------------------------------------------
 
     def _next(self, *parts: str) -> str:
@@ -211,7 +265,7 @@ class Journal:
 
     @property
     def _rate(self) -> float:
-        return RATE if self._segments.n_bytes < LARGE else LATER_RATE
+        return (RATE if self._segments.n_bytes < LARGE else LATER_RATE) * min(1.0, PER_BYTE / self._per_byte)
 
     def _settle(self, now: _Now, wait: bool = False) -> None:
         """Take over the outputs of calls that have ended."""
@@ -220,13 +274,25 @@ class Journal:
             if not wait and not all(leaf.is_ready() for leaf in call.leaves):
                 return
             self._pending.pop(0)
-            n_bytes, seconds = sum(leaf.nbytes for leaf in call.leaves), now.since(call.begun)
-            least = max(SHORTEST, n_bytes / self._rate)
-            call.purpose.measure(seconds, max(least, call.making_key / SHARE))
-            if seconds >= least and self.failed is None:
-                spec, arrays = taken_apart(call.out)
-                if spec is not None:
-                    self._keep(call.key, Entry(spec, arrays))
+            seconds = now.since(call.begun)
+            self._is_worth(call, seconds)
+            self._keep_call(call, seconds)
+
+    def _least(self, call: _Pending) -> float:
+        """Seconds that a call has to take to be kept."""
+        return max(SHORTEST, sum(leaf.nbytes for leaf in call.leaves) / self._rate)
+
+    def _is_worth(self, call: _Pending, seconds: float) -> bool:
+        """Whether a call that took so long was worth its key, which is noted for the next ones of its purpose."""
+        least = max(self._least(call), call.making_key / SHARE)
+        call.purpose.measure(seconds, least)
+        return seconds >= least
+
+    def _keep_call(self, call: _Pending, seconds: float) -> None:
+        if seconds >= self._least(call) and self.failed is None:
+            spec, arrays = taken_apart(call.out)
+            if spec is not None:
+                self._keep(call.key, Entry(spec, arrays))
 
     def _keep(self, key: str, entry: Entry) -> None:
         self._unwritten.append((key, entry))
@@ -245,11 +311,21 @@ class Journal:
         if not entries or self.failed is not None:
             return
         try:
-            self._segments.add(entries)
+            self._timed(lambda: self._segments.add(entries), sum(entry.n_bytes for _, entry in entries))
             log.info("checkpoint: %d entries written", len(entries))
         except OSError as error:
-            self.failed = error
-            log.warning("checkpoint: cannot be written (%s)", error)
+            self._fail(error)
+
+    def _timed(self, write: Callable[[], None], n_bytes: int) -> None:
+        """Write, and note what it cost."""
+        begun = time.thread_time()
+        write()
+        if n_bytes >= SMALL:
+            self._per_byte += 0.5 * ((time.thread_time() - begun) / n_bytes - self._per_byte)
+
+    def _fail(self, error: OSError) -> None:
+        self.failed = error
+        log.warning("checkpoint: cannot be written (%s)", error)
 
 
 # -- arrays and their structure ------------------------------------------------------------------------------------

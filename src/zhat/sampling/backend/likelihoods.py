@@ -17,7 +17,7 @@ import numpy as np
 from zhat.model.model import Model, black_box_values
 from zhat.sampling.backend.journal import current
 
-# Seconds of computing after which values are handed over to a journal.
+# Seconds of computing after which values are handed over.
 PIECE_SECONDS = 1.0
 
 Params = Mapping[str, np.ndarray]
@@ -42,39 +42,46 @@ class Evaluator(Protocol):
         ...
 
 
-def likelihoods(model: Model, params: Params) -> np.ndarray:
-    """Log likelihoods of a black box at a batch of points (leading axis n)."""
+def likelihoods(model: Model, params: Params, check: Callable[[], None] = lambda: None) -> np.ndarray:
+    """Log likelihoods of a black box at a batch of points (leading axis n); `check` is called after every part of them, and may raise."""
     evaluate, journal = evaluator(), current()
     if journal is not None:
 
         def some(rows: Any, take: Take) -> None:
-            evaluate(model, {k: v[rows] for k, v in params.items()}, take)
+            def take_and_check(part: Any, values: np.ndarray) -> None:
+                take(part, values)
+                check()
+
+            evaluate(model, {k: v[rows] for k, v in params.items()}, take_and_check)
 
         return journal.values(model, params, some)
     out = np.empty(len(next(iter(params.values()))))
 
     def take(rows: Any, values: np.ndarray) -> None:
         out[rows] = values
+        check()
 
     evaluate(model, params, take)
     return out
 
 
 class InThisProcess:
-    """All rows in one call; where a journal is kept, and a function takes one point at a time, in pieces of about a second."""
+    """Points one at a time in pieces of about a second, so that a run can end and a journal be kept in between; batches as a whole."""
 
     n_workers = 1
 
     def __call__(self, model: Model, params: Params, take: Take) -> None:
         """See `Evaluator`."""
         n = len(next(iter(params.values())))
-        first, size = 0, n if model.core.batched or current() is None else 1
+        first, size = 0, n if model.core.batched else 1
         while first < n:
             rows, begun = slice(first, min(first + size, n)), time.perf_counter()
             take(rows, black_box_values(model, {k: v[rows] for k, v in params.items()}))
             first += size
-            if time.perf_counter() - begun < PIECE_SECONDS / 2:
-                size *= 2
+            seconds = time.perf_counter() - begun
+            if seconds < PIECE_SECONDS / 2:
+                # Fewer pieces where nothing is kept of them.
+                size = 2 * size if current() is not None else max(1, int(PIECE_SECONDS / 2 * size / max(seconds, 1e-6)))
 
     def expect(self, model: Model, params: Params) -> None:
         """Nobody is idle."""

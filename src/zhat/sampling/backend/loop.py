@@ -11,13 +11,15 @@ import _thread
 import gc
 import logging
 import math
+import re
 import signal
 import threading
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
 
 from zhat.errors import BadInput, BadType
 from zhat.results.records import Cost
@@ -75,8 +77,9 @@ class Loop:
         self.interrupted = False
         self.stopped: Stopped | None = None
         self._moves: dict[Hashable, int] = {}
+        self._earlier_moves: dict[str, int] = {}  # by the names of purposes, before a checkpoint
         self._line = ProgressLine(progress, label)
-        self._stage = ""
+        self._stage = self._message = ""
         self._share: float | None = None
         self._begun = time.perf_counter()
 
@@ -97,9 +100,27 @@ class Loop:
         self.n_gradient += int(n_gradient)
         self.n_hessian += int(n_hessian)
 
+    def counts(self) -> list[object]:
+        """What a loop that goes on elsewhere must know: evaluations, and moves by purpose."""
+        moves = {_name(purpose): n for purpose, n in self._moves.items()}
+        return [self.n_likelihood, self.n_gradient, self.n_hessian, self.n_nan, moves]
+
+    def resume(self, counts: Sequence[Any]) -> None:
+        """Go on from these counts."""
+        self.n_likelihood, self.n_gradient, self.n_hessian, self.n_nan = map(int, counts[:4])
+        self._earlier_moves = {str(name): int(n) for name, n in counts[4].items()}
+        self._moves.clear()
+
+    def begin_run(self) -> None:
+        """Another run of several: what it computes may not depend on those before it."""
+        self._moves.clear()
+        self._earlier_moves = {}
+
     def moves_of(self, purpose: Hashable, n_moves: int) -> int:
         """How many moves this run has made for this purpose, these included."""
-        self._moves[purpose] = self._moves.get(purpose, 0) + n_moves
+        if purpose not in self._moves:
+            self._moves[purpose] = self._earlier_moves.get(_name(purpose), 0)
+        self._moves[purpose] += n_moves
         return self._moves[purpose]
 
     def stage(self, words: str, share: float | None = None) -> None:
@@ -116,22 +137,31 @@ class Loop:
         """Show the message, and raise `Stopped` if the run must end."""
         counted = self.n_likelihood + self.n_gradient
         self._line.show(self._stage, message, counted, self.seconds, self._share if self._stage else share)
-        if self.interrupted:
-            self.stop("interrupted", f"interrupted by the user ({self._where(message)}); run it again")
-        if counted >= self.budget.likelihoods:
+        self._message = message
+        self.check()
+
+    def check(self) -> None:
+        """Raise `Stopped` if the run must end: a `tick` without words of its own."""
+        self.check_clock()
+        if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:
             spent = f"the budget of {self.budget.likelihoods:,.0f} likelihoods"
-            self.stop("budget", f"{spent} is spent ({self._where(message)}); give a larger one")
+            self.stop("budget", f"{spent} is spent ({self._where()}); give a larger one")
+
+    def check_clock(self) -> None:
+        """Raise `Stopped` if the user or the clock ends the run: where it does so depends on the clock anyway."""
+        if self.interrupted:
+            self.stop("interrupted", f"interrupted by the user ({self._where()}); run it again")
         if self.seconds >= self.budget.seconds:
             spent = f"the budget of {self.budget.seconds:g} s"
-            self.stop("budget", f"{spent} is spent ({self._where(message)}); give a larger one")
+            self.stop("budget", f"{spent} is spent ({self._where()}); give a larger one")
 
     def say(self, sentence: str) -> None:
         """A line that stays, where progress is shown."""
         log.info("%s: %s", self.label, sentence)
         self._line.say(f"{self._line.label}: {sentence}" if self._line.label else sentence)
 
-    def _where(self, message: str) -> str:
-        return ", ".join(part.replace("  ", ", ") for part in (self._stage, message) if part)
+    def _where(self) -> str:
+        return ", ".join(part.replace("  ", ", ") for part in (self._stage, self._message) if part)
 
     def stop(self, code: str, message: str) -> None:
         """End the run: record the reason and raise `Stopped`."""
@@ -167,6 +197,11 @@ class Loop:
         finally:
             signal.signal(signal.SIGINT, before)
             self.done()
+
+
+def _name(purpose: Hashable) -> str:
+    """A purpose in words that are the same in every process."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(purpose))
 
 
 def _in_garbage_collection(frame: FrameType | None) -> bool:

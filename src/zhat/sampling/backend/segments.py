@@ -4,8 +4,8 @@
     run.ckpt/000001-<checksum>.npz       entries by key: an index in JSON, and the bytes of all arrays
     run.ckpt/lock
 
-A segment is written under another name, synchronised and moved into place, and is never changed afterwards. Its name holds a part of
-its SHA-256: one that is damaged or cut short is left out, and what it held is computed again. Nothing in a segment is executed or
+A segment is written under another name, synchronised and moved into place, and is never changed afterwards; one with the state of a
+loop is removed when a later one is there. Its name holds a part of its SHA-256: one that is damaged or cut short is left out, and what it held is computed again. Nothing in a segment is executed or
 imported, and arrays are plain numbers whose sizes are checked against the file before they are made.
 """
 
@@ -86,6 +86,18 @@ class Segments:
             if data is not None:
                 found.append(Entry(item["plain"], tuple(_array(data, leaf) for leaf in item["leaves"])))
         return found
+
+    def replace(self, key: str, entry: Entry) -> None:
+        """Write a segment with this entry alone, and remove those that held the entry before it."""
+        before = [name for name, _ in self._index.get(key, ())]
+        self.add([(key, entry)])
+        self._index[key] = self._index[key][-1:]
+        for name in before:
+            self._loaded.pop(name, None)
+            path = self.folder / name
+            if path.exists():
+                self.n_bytes -= path.stat().st_size
+                path.unlink()
 
     def add(self, entries: list[tuple[str, Entry]]) -> None:
         """Write a segment."""

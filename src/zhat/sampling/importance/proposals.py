@@ -172,6 +172,8 @@ def fitted(position: Array, weights: Array, n_components: int, degrees_of_freedo
 
 def _factor(mean: Array, covariance: Array) -> Array:
     mean, covariance = np.asarray(mean), np.asarray(covariance)
+    if mean.ndim != 1 or not np.isfinite(mean).all():
+        raise ShapeError(f"the proposal's mean is a vector of numbers, one for each dimension, not {mean.tolist()!r:.80}.")
     if covariance.shape != (len(mean), len(mean)):
         raise ShapeError(f"a mean of length {len(mean)} needs a square covariance of that size, not {covariance.shape}.")
     if not np.allclose(covariance, covariance.T, rtol=1e-8, atol=0.0):

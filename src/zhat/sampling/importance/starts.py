@@ -1,10 +1,10 @@
 """Starts of a survey: points that fill the prior evenly.
 
 Multiples of a vector of irrational numbers, modulo one (Kronecker's sequence, by the generalised golden ratio: Roberts 2018) fill the unit
-cube more evenly than random points, and the prior's quantile functions carry them to the parameters (`model.coordinates.cube.draw_at`). The sequence is
+cube more evenly than random points, and the prior's quantile functions carry them to the parameters (`model.coordinates.cube.quantiles_at`). The sequence is
 shifted at random, so every point is a draw from the prior: n starts meet a basin that holds the share s of the
 prior n s times on average, as random ones do; but the number varies less. It is also cheaper: quantiles cost less than random numbers of
-NumPyro. Parameters without quantile functions are drawn at random.
+NumPyro. If some parameter has no quantile function, all are drawn at random.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ EDGE = 1e-12
 def spread_positions(model: Model, n: int, key: Key, after: int = 0) -> Array:
     """n draws from the prior, as unconstrained vectors, spread evenly; those that follow `after` earlier ones of the same key."""
     d = model.n_dimensions
-    if d > SPREAD_UP_TO:
+    if d > SPREAD_UP_TO or not model.space.has_quantiles:
         return prior_positions(model, n, key.child(after))
     coordinates = _even_points(d, np.arange(after, after + n), key.generator())
-    position = positions_at(model, coordinates, key.child("others", after))
+    position = positions_at(model, coordinates)
     if model.space.has_exact_quantiles:
         return position
     tested = prior_positions(model, min(n, N_TESTED), key.child("tested"))

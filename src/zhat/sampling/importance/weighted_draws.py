@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from zhat.model.model import Model
+from zhat.numerics.resampling import systematic
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.evaluation import log_densities, prior_positions
 from zhat.sampling.backend.loop import Loop
@@ -28,6 +29,15 @@ def weighted_draws(model: Model, proposal: Proposal, n: int, key: Key, loop: Loo
     with np.errstate(invalid="ignore"):
         log_weight = np.where(log_likelihood == -np.inf, -np.inf, log_prior + log_likelihood - log_proposal)
     return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n, log_weight=log_weight)
+
+
+def resampled(draws: Draws, n: int, key: Key) -> Draws:
+    """n draws of equal weight, in proportion to their weights."""
+    assert draws.log_weight is not None
+    rows = systematic(draws.log_weight, float(key.generator().random()), n)
+    return Draws(
+        position=draws.position[rows], log_prior=draws.log_prior[rows], log_likelihood=draws.log_likelihood[rows], n_drawn=n
+    )
 
 
 def defended(proposal: Proposal, position: Array, log_prior: Array, share: float) -> Array:

@@ -23,11 +23,20 @@ def check_kernels(owner: str, kernels: tuple[Kernel, ...] | None) -> None:
             raise BadType(f"{owner}(kernels=...): {shown(kernel)} is not a kernel; give objects such as zhat.kernels.HMC().")
 
 
+def check_gradients(model: Model, kernel: Kernel) -> None:
+    """Refuse a kernel that needs gradients where a model has none."""
+    if model.is_black_box and kernel.needs_gradient:
+        raise BadInput(
+            f"{type(kernel).__name__} needs gradients, and {model.name!r} is a black box without them; give a kernel such as "
+            "zhat.kernels.CrankNicolson()."
+        )
+
+
 def kernels_for(model: Model, given: tuple[Kernel, ...] | None = None, gibbs: bool = True) -> tuple[Kernel, ...]:
     """The given kernels, or: Gibbs sweeps where the model has conditionals, else fitted moves; Hamiltonian ones in reserve."""
     if given is not None:
-        if model.is_black_box and any(kernel.needs_gradient for kernel in given):
-            raise BadInput(f"kernels=...: {model.name!r} is a black box and has no gradients for this kernel.")
+        for kernel in given:
+            check_gradients(model, kernel)
         return given
     if model.is_black_box:
         return (CrankNicolson(),)
@@ -37,6 +46,8 @@ def kernels_for(model: Model, given: tuple[Kernel, ...] | None = None, gibbs: bo
 
 def chain_kernel(model: Model, given: Kernel | None = None) -> Kernel:
     """The given kernel, or for long chains at the posterior: Hamiltonian moves, fitted ones for a black box."""
+    if given is not None:
+        check_gradients(model, given)
     return given or (CrankNicolson() if model.is_black_box else HMC())
 
 

@@ -15,6 +15,7 @@ from zhat.kinds import checked_kinds
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
 from zhat.sampling.kernels._base import Info, log_uniforms, propose
+from zhat.sampling.kernels._checks import check_whole
 from zhat.sampling.state import State
 from zhat.sampling.tuning import Tuning
 
@@ -28,6 +29,10 @@ class Independent:
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = True
     moves_parameters: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the degrees of freedom."""
+        check_whole("Independent", "degrees_of_freedom", self.degrees_of_freedom, 1)
 
     def first_scale(self, n_dimensions: int) -> float:
         """There is nothing to scale."""

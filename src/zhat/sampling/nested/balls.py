@@ -98,8 +98,9 @@ def balls_around(points: Array, rng: np.random.Generator) -> Balls | None:
 
 def _linked(white: Array, distance: float) -> tuple[int, NDArray[np.int64]]:
     """Clusters of points that are linked by steps of this length: how many, and the cluster of each point."""
-    tree = scipy.spatial.cKDTree(white)
-    n_groups, groups = scipy.sparse.csgraph.connected_components(tree.sparse_distance_matrix(tree, distance), directed=False)
+    one, other = scipy.spatial.cKDTree(white).query_pairs(distance, output_type="ndarray").T
+    linked = scipy.sparse.coo_array((np.ones(len(one)), (one, other)), shape=(len(white), len(white)))
+    n_groups, groups = scipy.sparse.csgraph.connected_components(linked, directed=False)
     return int(n_groups), groups.astype(np.int64)
 
 

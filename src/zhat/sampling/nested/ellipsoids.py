@@ -36,6 +36,8 @@ FULL = 0.75
 # Points of the smallest part: these many for each dimension, and at least; and at least this fraction of all.
 FEWEST_PER_DIMENSION, FEWEST, SMALLEST_PART = 2, 6, 1 / 100
 KMEANS_STEPS = 12
+# A Cholesky factor whose diagonal is more uneven than this is of points that do not span the space.
+SINGULAR = 1e-7
 # Draws by which overlaps are found.
 N_OVERLAP = 4096
 # Numbers of a block of distances, which limits memory.
@@ -234,21 +236,31 @@ def _fitted(
 
 
 def _away(white: Array, m: int, rng: np.random.Generator) -> Array:
-    """Squared distances of the first m points from fits to all points without them: the largest over all divisions."""
-    d = white.shape[1]
-    points, near = white[:m], white[m:]
-    farthest = np.zeros(m)
-    for _ in range(DIVISIONS):
-        fold = rng.permutation(m) % FOLDS
-        for k in range(FOLDS):
-            used, left_out = np.concatenate([points[fold != k], near]), np.flatnonzero(fold == k)
-            centre = used.mean(axis=0)
-            factor = _cholesky((used - centre).T @ (used - centre) / len(used)) if len(used) > d + 1 else None
-            if factor is None:
-                return np.full(m, np.inf)
-            away = whitened(factor, points[left_out] - centre)
-            farthest[left_out] = np.maximum(farthest[left_out], np.einsum("ij,ij->i", away, away))
-    return farthest
+    """Squared distances of the first m points from fits to all points without them: the largest over all divisions.
+
+    All fits at once, each from the moments of all points less those of its part.
+    """
+    n, d = white.shape
+    part = np.stack([rng.permutation(m) % FOLDS for _ in range(DIVISIONS)])
+    left_out = (part[:, None] == np.arange(FOLDS)[:, None]).reshape(-1, m)  # (fits, m)
+    weight, points = left_out.astype(np.float64), white[:m]
+    used = n - weight.sum(axis=1)
+    if used.min() <= d + 1:
+        return np.full(m, np.inf)
+    products = (white[:, :, None] * white[:, None, :]).reshape(n, d * d)
+    centre = (white.sum(axis=0) - weight @ points) / used[:, None]
+    second = ((products.sum(axis=0) - weight @ products[:m]) / used[:, None]).reshape(-1, d, d)
+    try:
+        factor = np.linalg.cholesky(second - centre[:, :, None] * centre[:, None, :])
+    except np.linalg.LinAlgError:
+        return np.full(m, np.inf)
+    diagonal = np.diagonal(factor, axis1=1, axis2=2)
+    if not (diagonal.min(axis=1) > SINGULAR * diagonal.max(axis=1)).all():
+        return np.full(m, np.inf)
+    inverse = np.linalg.inv(factor)
+    away = np.matmul(points, inverse.swapaxes(1, 2)) - np.matmul(inverse, centre[:, :, None]).swapaxes(1, 2)
+    squared = np.einsum("kij,kij->ki", away, away)
+    return np.asarray(np.where(left_out, squared, 0.0).max(axis=0))
 
 
 def whitened(factor: Array, centred: Array) -> Array:
@@ -262,7 +274,7 @@ def _cholesky(covariance: Array) -> Array | None:
     except np.linalg.LinAlgError:
         return None
     diagonal = np.diag(factor)
-    return factor if diagonal.min() > 1e-7 * diagonal.max() else None
+    return factor if diagonal.min() > SINGULAR * diagonal.max() else None
 
 
 def _two_means(given: Array, whole: _Part) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -16,8 +16,11 @@ from zhat.sampling.state import State
 NEGLIGIBLE = 40.0
 
 
-def measured_masses(model: Model, first: State, batches: Sequence[Drawn]) -> MeasuredMasses:
-    """Every evaluated point and its weight L / g, given the prior draws of a run and what was drawn in its regions."""
+def measured_masses(model: Model, first: State, batches: Sequence[Drawn], independent: bool = False) -> MeasuredMasses:
+    """Every evaluated point and its weight L / g, given the prior draws of a run and what was drawn in its regions.
+
+    `independent` are draws that no region was fitted to.
+    """
     at, log_q = cube_of(model).of(first.position)
     strata = [Drawn(Region(None, 0.0, 0.0, np.inf), at, log_q, first), *batches]
     numbers = np.array([len(drawn.log_q) for drawn in strata])
@@ -27,8 +30,9 @@ def measured_masses(model: Model, first: State, batches: Sequence[Drawn]) -> Mea
     # The prior draws alone bound the density from below, so a weight is at most L N / N_0.
     bound = points.log_likelihood - log_share[0]
     counts = np.flatnonzero(bound > points.log_likelihood.max() - _depth(batches) - NEGLIGIBLE)
+    known = np.full(len(counts), -1) if independent else counts
     log_parts = np.stack(
-        [log_share[s] + drawn.region.log_density(coordinates[counts], log_q[counts], counts) for s, drawn in enumerate(strata)]
+        [log_share[s] + drawn.region.log_density(coordinates[counts], log_q[counts], known) for s, drawn in enumerate(strata)]
     )
     log_g = np.logaddexp.reduce(log_parts, axis=0)
     log_weight = np.full(len(log_q), -np.inf)

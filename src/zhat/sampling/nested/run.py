@@ -25,9 +25,12 @@ from zhat.numerics.nested import log_volumes, nested_log_weights
 from zhat.results.records import Array, Draws, MeasuredMasses, NestedRun
 from zhat.sampling.backend.evaluation import prior_draws
 from zhat.sampling.backend.loop import Loop, Stopped
+from zhat.sampling.backend.standing import Standing
+from zhat.sampling.nested.balls import Balls
 from zhat.sampling.nested.cube import cube_of
+from zhat.sampling.nested.ellipsoids import Ellipsoids
 from zhat.sampling.nested.mixture import measured_masses
-from zhat.sampling.nested.region import Drawn
+from zhat.sampling.nested.region import Drawn, Region, drawn_again
 from zhat.sampling.nested.replacement import Replaced, Replacement, Vacancies
 from zhat.sampling.nested.stopping import Progress, Stop
 from zhat.sampling.state import State
@@ -39,6 +42,8 @@ IntArray = NDArray[np.int64]
 NO_CHANCE = 1e-3
 # Share of the evidence in moved points above which the mixture of regions is not used: a tenth of its usual standard error.
 BELOW_REGIONS = 1e-3
+# What the state of a run is made of.
+KEPT = (State, Replaced, Drawn, Region, Ellipsoids, Balls)
 
 
 class _Record:
@@ -107,10 +112,11 @@ class _Record:
         self.log_live = float(mean + self.log_x)
         return Progress(n_dead, self.log_dead, self.log_live, self.log_last, float(relative.std() / relative.mean()))
 
-    def measured(self, model: Model, first: State, log_weight: Array) -> MeasuredMasses | None:
+    def measured(self, model: Model, first: State, log_weight: Array, key: Key, loop: Loop) -> MeasuredMasses | None:
         """The masses of the regions from which new points were drawn; None if points that were moved hold some of the evidence.
 
-        Below the threshold of the first region after the last moves, the mixture has no draws but those of the prior.
+        Below the threshold of the first region after the last moves, the mixture has no draws but those of the prior. Of a compiled model
+        all draws are made once more, independent of the regions (`nested.region`).
         """
         moved = [i for i, drawn in enumerate(self.drawn) if drawn is None]
         last = moved[-1] if moved else -1
@@ -125,7 +131,11 @@ class _Record:
                 return None
         regions = [drawn for drawn in self.drawn if drawn is not None]
         vanished = float(np.exp(self.log_vanished - np.logaddexp(self.log_dead, self.log_live)))
-        return replace(measured_masses(model, first, regions), vanished=vanished + share)
+        if model.is_black_box:
+            return replace(measured_masses(model, first, regions), vanished=vanished + share)
+        first = State.of_draws(prior_draws(model, self.n_live, key.child("prior"), loop))
+        again = [drawn_again(model, drawn, key.child(number), loop) for number, drawn in enumerate(regions)]
+        return replace(measured_masses(model, first, again, independent=True), vanished=vanished + share)
 
     def run(self, live: State, ancestors: IntArray, complete: bool) -> NestedRun:
         """The record of the run, in which the last live points die in order of likelihood."""
@@ -179,12 +189,17 @@ class LivePoints:
 def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> NestedRun:
     """Nested sampling; stopped by budget or Ctrl-C, it returns what it has, with `complete` False."""
     n_live, n_replaced, replacement = settings.n_live, settings.n_replaced, settings.replacement
-    first = live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
-    ancestors, drawn_before = np.arange(n_live), False
-    groups: IntArray | None = None
-    numbers, n_evaluated = np.arange(n_live), n_live  # of the live points among all that were evaluated
-    record = _Record(n_live)
-    scale = replacement.first_scale(model.n_dimensions)
+    record, standing = _Record(n_live), Standing("nested", model, settings, key, KEPT)
+    found = standing.found(loop)
+    if found is None:
+        first = live = State.of_draws(prior_draws(model, n_live, key.child("prior"), loop))
+        ancestors, drawn_before = np.arange(n_live), False
+        groups: IntArray | None = None
+        numbers, n_evaluated = np.arange(n_live), n_live  # of the live points among all that were evaluated
+        scale = replacement.first_scale(model.n_dimensions)
+    else:
+        kept, first, live, ancestors, drawn_before, groups, numbers, n_evaluated, scale = found
+        vars(record).update(kept)
     complete = True
     try:
         while True:
@@ -229,6 +244,7 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
             total = np.logaddexp(progress.log_dead, progress.log_live)
             left = np.exp(progress.log_live - total)
             loop.stage(f"{progress.n_dead:,} dead  log mass {record.log_x:.1f}  log Z so far {total:.3f}, {left:.0%} of it alive")
+            standing.note(loop, vars(record), first, live, ancestors, drawn_before, groups, numbers, n_evaluated, scale)
     except Stopped:
         complete = False
     finally:
@@ -237,7 +253,10 @@ def run_nested(model: Model, settings: LivePoints, key: Key, loop: Loop) -> Nest
     if not complete:
         return run
     assert run.final is not None and run.final.log_weight is not None
-    return replace(run, measured=record.measured(model, first, run.final.log_weight))
+    try:
+        return replace(run, measured=record.measured(model, first, run.final.log_weight, key.child("again"), loop))
+    except Stopped:  # the run itself is finished, and its shrinkages give the answer
+        return run
 
 
 _NO_POINTS = State(position=np.empty((0, 0)), log_prior=np.empty(0), log_likelihood=np.empty(0))

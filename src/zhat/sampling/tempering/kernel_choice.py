@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from zhat.sampling.kernels._base import Kernel
 from zhat.sampling.tuning import Scale
@@ -28,6 +29,14 @@ class KernelChoice:
     def of(kernels: tuple[Kernel, ...], n_dimensions: int) -> KernelChoice:
         """The kernels at their first scales."""
         return KernelChoice(kernels, [kernel.first_scale(n_dimensions) for kernel in kernels])
+
+    def state(self) -> list[Any]:
+        """What was tuned and measured so far."""
+        return [self.scales, self.current, self.rung, self.local_part, self.efficiency, self.measured_at]
+
+    def resume(self, state: Any) -> None:
+        """Go on from there."""
+        self.scales, self.current, self.rung, self.local_part, self.efficiency, self.measured_at = state
 
     @property
     def kernel(self) -> Kernel:

@@ -36,7 +36,7 @@ from zhat.sampling.tempering.gibbs_ladder import gibbs_rungs
 from zhat.sampling.tempering.kernel_choice import KernelChoice
 from zhat.sampling.tempering.ladder_settings import Ladder, LadderChains
 from zhat.sampling.tempering.population import increments
-from zhat.sampling.tempering.rung import Rung, path_run
+from zhat.sampling.tempering.rung import Rung, StandingRungs, path_run
 from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_decorrelated
 from zhat.sampling.tempering.schedules import FixedLadder, PowerLadder, progress_of
 from zhat.sampling.tempering.stragglers import surprisal_after
@@ -63,9 +63,12 @@ def run_ladder(
     chains = ladder.chains
     m, n = chains.n_kept, chains.n_chains
     choice = KernelChoice.of(ladder.kernels, model.n_dimensions)
-    first = first or prior_draws(model, m * n, key.child("prior"), loop)
-    rung = Rung(State.of_draws(first).with_moves(m), np.arange(n), np.zeros(n))
-    betas, rungs = [0.0], [rung]
+    standing = StandingRungs("ladder", model, ladder, key, choice, observer)
+    found = standing.found(loop)
+    if found is None:
+        first = first or prior_draws(model, m * n, key.child("prior"), loop)
+        found = [0.0], [Rung(State.of_draws(first).with_moves(m), np.arange(n), np.zeros(n))]
+    betas, rungs = found
 
     def arrive(beta: float, rung: Rung) -> None:
         rungs[-1] = rungs[-1].without_points()
@@ -73,7 +76,7 @@ def run_ladder(
         rungs.append(rung)
 
     try:
-        for beta, next_rung in _several(model, ladder, rung, key, loop):
+        for beta, next_rung in _several(model, ladder, rungs[-1], key, loop) if len(rungs) == 1 else ():
             arrive(beta, next_rung)
         while betas[-1] < 1.0:
             rung = rungs[-1]
@@ -91,6 +94,7 @@ def run_ladder(
             if observer is not None:
                 observer(beta, rung, choice)
             arrive(beta, rung)
+            standing.note(loop, betas, rungs)
     except Stopped:
         pass
     finally:

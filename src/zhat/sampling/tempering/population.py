@@ -23,7 +23,7 @@ from zhat.sampling.mixing import Moves
 from zhat.sampling.observer import Observer
 from zhat.sampling.state import State
 from zhat.sampling.tempering.kernel_choice import KernelChoice
-from zhat.sampling.tempering.rung import Rung, path_run
+from zhat.sampling.tempering.rung import Rung, StandingRungs, path_run
 from zhat.sampling.tempering.rung_moves import RungPlan, Start, move_until_decorrelated
 from zhat.sampling.tempering.schedules import AdaptiveESS, Schedule, progress_of
 from zhat.sampling.tuning import Moments
@@ -73,10 +73,9 @@ def run_along_path(
     """
     moves, resample, keep_all = population.moves, population.resample, population.keep_all
     choice = KernelChoice.of(population.kernels, model.n_dimensions)
-    start = prior_draws(model, population.n_particles * (moves.at_once if keep_all else 1), key.child("prior"), loop)
-    rung = Rung(State.of_draws(start).with_moves(1), np.arange(start.n_drawn), np.zeros(start.n_drawn))
-    betas, rungs = [0.0], [rung]
-    log_evidence, gathered = 0.0, np.zeros((1, start.n_drawn))
+    standing = StandingRungs("path", model, population, key, choice, observer)
+    betas, rungs, log_evidence, gathered = standing.found(loop) or _first(model, population, key, loop)
+    rung = rungs[-1]
     try:
         while betas[-1] < until:
             beta = population.schedule.next_beta(rung.log_likelihood.ravel(), betas[-1])
@@ -105,6 +104,7 @@ def run_along_path(
                 observer(beta, rung, choice)
             rungs[-1] = rungs[-1].without_points()
             rungs.append(rung)
+            standing.note(loop, betas, rungs, log_evidence, gathered)
     except Stopped:
         if len(betas) > len(rungs):  # stopped inside a rung: its beta was chosen, its particles never moved there
             betas.pop()
@@ -112,6 +112,14 @@ def run_along_path(
     finally:
         loop.end_stage()
     return _record(model, population, betas, rungs, None)
+
+
+def _first(model: Model, population: Population, key: Key, loop: Loop) -> tuple[list[float], list[Rung], float, Array]:
+    """Betas and rungs, the log evidence and the gathered weights at the prior."""
+    n = population.n_particles * (population.moves.at_once if population.keep_all else 1)
+    start = prior_draws(model, n, key.child("prior"), loop)
+    rung = Rung(State.of_draws(start).with_moves(1), np.arange(start.n_drawn), np.zeros(start.n_drawn))
+    return [0.0], [rung], 0.0, np.zeros((1, start.n_drawn))
 
 
 def _islands(population: Population, rung: Rung, log_weights: Array, weights: Array, rng: np.random.Generator | None) -> Start:

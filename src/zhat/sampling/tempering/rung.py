@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zhat.model.model import Model
 from zhat.results.records import Array, Draws, PathRun
+from zhat.sampling.backend.loop import Loop
+from zhat.sampling.backend.standing import Standing
+from zhat.sampling.observer import Observer, Watching
 from zhat.sampling.state import State
+from zhat.sampling.tempering.kernel_choice import KernelChoice
 from zhat.sampling.tuning import Tuning
+from zhat.seeding import Key
 
 IntArray = NDArray[np.int64]
 
@@ -47,6 +54,34 @@ class Rung:
         """Only the last rung's points are kept: those of a hundred rungs in a hundred dimensions would be a gigabyte."""
         states = State(position=np.empty(0), log_prior=None, log_likelihood=self.log_likelihood)
         return replace(self, states=states, tuning=None)
+
+
+class StandingRungs:
+    """Where a loop over rungs stands (see `Standing`): its rungs, its choice of kernels, what its observer read, and what else it names."""
+
+    def __init__(
+        self, purpose: str, model: Model, settings: Any, key: Key, choice: KernelChoice, observer: Observer | None
+    ) -> None:
+        self._choice, self._observer = choice, observer
+        can = observer is None or isinstance(observer, Watching)
+        self._standing = Standing(purpose, model, settings, key, (Rung, State, Tuning)) if can else None
+
+    def found(self, loop: Loop) -> Any:
+        """What was noted last; None if nothing was."""
+        state = None if self._standing is None else self._standing.found(loop)
+        if state is None:
+            return None
+        noted, choice, watched = state
+        self._choice.resume(choice)
+        if isinstance(self._observer, Watching):
+            self._observer.resume(watched)
+        return noted
+
+    def note(self, loop: Loop, *noted: Any) -> None:
+        """Offer what the loop needs to go on."""
+        if self._standing is not None:
+            watched = self._observer.state() if isinstance(self._observer, Watching) else None
+            self._standing.note(loop, noted, self._choice.state(), watched)
 
 
 def path_run(betas: list[float], rungs: list[Rung], n_islands: int, resampled: bool, settled: bool, final: Draws) -> PathRun:

@@ -15,22 +15,17 @@ raised in the calling process, with the point in its notes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import math
 import os
+import queue
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +44,8 @@ from zhat.sampling.backend.likelihoods import Params, Take
 # Seconds that a piece should take: a hundred times what sending it costs, and short against a batch. A task of Dask or MPI passes through a
 # scheduler and costs some milliseconds (seven, with about twenty messages, on a local cluster of eight workers on two busy cores).
 PIECE_SECONDS, SCHEDULED_PIECE_SECONDS = 0.04, 1.0
-# Seconds of expected points that an idle worker of a scheduler gets at once: they may be in vain, and the next batch waits for them.
+# Seconds of a scheduler's smallest piece, and of expected points for an idle worker where calls differ in time: they may be in vain, and
+# the next batch waits for them.
 EARLY_SECONDS = 0.06
 # How much pieces may differ in their seconds for a point so that a batch is cut into equal pieces, as few as there are workers.
 EVEN = 0.1
@@ -86,8 +82,10 @@ class Spread:
         self.piece_seconds = PIECE_SECONDS if here else SCHEDULED_PIECE_SECONDS
         self.seconds = math.nan  # of one likelihood, averaged over the last pieces
         self.unevenness = 0.0  # by how much pieces differ from it, relatively
-        self.expected: dict[bytes, dict[str, np.ndarray]] = {}
+        self.expected: dict[bytes, dict[str, np.ndarray]] = {}  # by batches after the next one
         self.early: dict[bytes, tuple[Future[Any], int]] = {}  # and the place among the points of the same piece
+        self.busy: set[Future[Any]] = set()  # pieces that have not ended, as far as `ended` has said
+        self._ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._models: OrderedDict[tuple[int, ...], tuple[Any, str, bytes]] = OrderedDict()
 
     def __call__(self, model: Model, params: Params, take: Take) -> None:
@@ -98,12 +96,14 @@ class Spread:
         except BaseException:
             batch.cancel()
             raise
+        finally:
+            self.expected = {}
 
     def expect(self, model: Model, params: Params) -> None:
         """See `Evaluator`; not for functions that take batches, whose pieces are fixed."""
         box = BlackBox.of(model)
         if not box.batched:
-            self.expected = {name: row for name, row in _rows(params) if name not in self.early}
+            self.expected = dict(_rows(params))
 
     def sent(self, box: BlackBox) -> tuple[str, bytes]:
         """The digest and the bytes of a model, packed once."""
@@ -136,13 +136,33 @@ class Spread:
             self.n_alive = min(max(1, workers_of(self.executor)), self.n_workers)
 
     def early_piece(self) -> int:
-        """How many expected points to send to an idle worker: one, unless sending costs much."""
+        """How many points a piece has at least, and how many expected ones an idle worker gets: one, unless sending costs much."""
         if self.piece_seconds < SCHEDULED_PIECE_SECONDS or math.isnan(self.seconds):
             return 1
         return max(1, int(EARLY_SECONDS / max(self.seconds, 1e-9)))
 
     def submit(self, box: BlackBox, pieces: Sequence[tuple[Params, bool]]) -> list[Future[Any]]:
         """Send pieces: their points, and whether with the model."""
+        futures = self._submit(box, pieces)
+        self.busy.update(futures)
+        for future in futures:
+            future.add_done_callback(self._ended.put)
+        return futures
+
+    def ended(self) -> list[Future[Any]]:
+        """Pieces that have ended since the last call; waits for the first of them, for at most a second.
+
+        A limit, so that Ctrl-C is noticed on systems where waiting blocks signals.
+        """
+        found = []
+        with contextlib.suppress(queue.Empty):
+            found.append(self._ended.get(timeout=1.0))
+            while True:
+                found.append(self._ended.get_nowait())
+        self.busy.difference_update(found)
+        return found
+
+    def _submit(self, box: BlackBox, pieces: Sequence[tuple[Params, bool]]) -> list[Future[Any]]:
         digest, code = self.sent(box)
         calls = [
             (digest, code if with_model else None, {k: np.ascontiguousarray(v) for k, v in params.items()}, versions())
@@ -176,10 +196,15 @@ class _Batch:
         if len(self.todo) * self.spread.seconds < WORTH_SENDING:  # false as long as nothing is known
             self._here()
             return
-        self._claim()
-        begun, n = time.perf_counter(), len(self.todo)
-        self.equal = self.spread.equal_pieces(n)
+        # Idle workers get expected points in pieces of the same size. The last of these points, one for each worker, may be in vain.
+        n_more = max(0, len(self.spread.expected) - self.spread.n_workers)
+        begun, n = time.perf_counter(), len(self.todo) + n_more
+        ready = self._claim()
+        self.equal = self.spread.equal_pieces(len(self.todo) + n_more)
         while True:
+            for future in ready:
+                if (received := self.under_way.pop(future, None)) is not None:
+                    self._receive(future, received)
             pieces: list[_Piece] = []
             while len(self.under_way) + len(pieces) < AHEAD * self.spread.n_workers and (piece := self._following()) is not None:
                 pieces.append(piece)
@@ -191,9 +216,7 @@ class _Batch:
                     self.spread.note_batch(time.perf_counter() - begun, n)
                 return
             self._use_idle()
-            # A limit, so that Ctrl-C is noticed on systems where waiting blocks signals.
-            for future in wait(self.under_way, 1.0, FIRST_COMPLETED)[0]:
-                self._receive(future, self.under_way.pop(future))
+            ready = self.spread.ended()
 
     def cancel(self) -> None:
         """Give up what is under way."""
@@ -212,39 +235,43 @@ class _Batch:
     def _part(self, rows: Rows) -> dict[str, np.ndarray]:
         return {k: v[rows] for k, v in self.params.items()}
 
-    def _claim(self) -> None:
-        """Rows that were expected, and are being evaluated already; what was expected in vain is given up."""
-        early, self.spread.early = self.spread.early, {}
-        if early:
-            left, found = [], dict[Future[Any], list[tuple[int, int]]]()
-            for i, (name, _) in enumerate(_rows(self.params)):
-                if name in early:
-                    future, place = early.pop(name)
-                    found.setdefault(future, []).append((i, place))
-                else:
-                    left.append(i)
-            for future, pairs in found.items():
-                rows, places = np.array(pairs).T
-                self.under_way[future] = _Piece(self.todo[rows], places=places)
-            self.todo = self.todo[left]
-            wanted = {future for name, (future, _) in early.items() if name in self.spread.expected} | found.keys()
-            for name, (future, place) in early.items():
-                if future in wanted or not future.cancel():
-                    self.spread.early[name] = future, place
+    def _claim(self) -> list[Future[Any]]:
+        """Rows that were expected, and are being evaluated already, and those of them that have ended; what nobody expects any more is given up."""
+        early, expected = self.spread.early, self.spread.expected
+        if not early:
+            return []
+        left, found = [], dict[Future[Any], list[tuple[int, int]]]()
+        for i, (name, _) in enumerate(_rows(self.params)):
+            if name in early:
+                future, place = early.pop(name)
+                found.setdefault(future, []).append((i, place))
+            else:
+                left.append(i)
+        for future, pairs in found.items():
+            rows, places = np.array(pairs).T
+            self.under_way[future] = _Piece(self.todo[rows], places=places)
+        self.todo = self.todo[left]
+        self.spread.early = {name: sent for name, sent in early.items() if name in expected}
+        wanted = found.keys() | {future for future, _ in self.spread.early.values()}
+        for future, _ in early.values():
+            if future not in wanted:
+                future.cancel()
+        return [future for future in found if future.done()]
 
     def _use_idle(self) -> None:
         """Begin with expected points where fewer pieces are under way than there are workers."""
-        early = {future for future, _ in self.spread.early.values() if not future.done()}
-        n_idle = self.spread.n_workers - len(self.under_way.keys() | early)
-        if n_idle <= 0 or not self.spread.expected:
+        early, expected = self.spread.early, self.spread.expected
+        n_idle = self.spread.n_workers - len(self.spread.busy)
+        if n_idle <= 0:
             return
-        size = self.spread.early_piece()
-        names = list(self.spread.expected)[: n_idle * size]
-        rows = [self.spread.expected.pop(name) for name in names]
+        size = self.equal or self.spread.early_piece()
+        if not (names := list(itertools.islice((name for name in expected if name not in early), n_idle * size))):
+            return
+        rows = [expected[name] for name in names]
         groups = range(0, len(names), size)
         pieces = [({k: np.concatenate([row[k] for row in rows[i : i + size]]) for k in rows[0]}, False) for i in groups]
         for i, future in zip(groups, self.spread.submit(self.box, pieces), strict=True):
-            self.spread.early.update({name: (future, place) for place, name in enumerate(names[i : i + size])})
+            early.update({name: (future, place) for place, name in enumerate(names[i : i + size])})
 
     def _following(self) -> _Piece | None:
         if self.again:
@@ -258,7 +285,7 @@ class _Batch:
         elif not self.box.batched:
             even = -(-n // (2 * self.spread.n_workers))
             wanted = 1 if math.isnan(self.spread.seconds) else int(self.spread.piece_seconds / max(self.spread.seconds, 1e-9))
-            size = max(1, min(even, wanted))
+            size = max(self.spread.early_piece(), min(even, wanted))
         piece, self.todo = _Piece(self.todo[:size]), self.todo[size:]
         return piece
 

@@ -1,10 +1,11 @@
-"""The default on problems outside the zoo (`battery_problems.py`): share answered, share confidently wrong, CPU seconds.
+"""The default on problems outside the zoo: share answered, share confidently wrong, CPU seconds.
 
     python calibration/battery.py                       # 3 seeds of each, one process a problem
+    python calibration/battery.py --set second          # the problems that came after the settings (`battery_second.py`)
     python calibration/battery.py --only funnel-10 --seeds 10
 
 A run is *right* when it is ok and within four of its standard errors of the truth, *refused* when it is not ok, *wrong* otherwise. The table
-is kept in `battery.csv`: CPU seconds of the first run (with compilation) and the mean of the others.
+is kept in `battery.csv` (`battery_second.csv`): CPU seconds of the first run (with compilation) and the mean of the others.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-RESULTS = Path(__file__).parent / "battery.csv"
+RESULTS = {"first": Path(__file__).parent / "battery.csv", "second": Path(__file__).parent / "battery_second.csv"}
 COLUMNS = (
     "problem",
     "dimensions",
@@ -36,13 +39,19 @@ COLUMNS = (
 SECONDS = 900
 
 
+def problems_of(which: str) -> dict[str, Callable[[], tuple[Any, float]]]:
+    """The problems of one set: each gives a model and its log evidence."""
+    from battery_problems import PROBLEMS
+    from battery_second import SECOND
+
+    return {"first": PROBLEMS, "second": SECOND}[which]
+
+
 def one(name: str, seeds: range, method: str) -> dict[str, object]:
     """All seeds of one problem."""
-    from battery_problems import PROBLEMS
-
     import zhat
 
-    model, truth = PROBLEMS[name]()
+    model, truth = (problems_of("first") | problems_of("second"))[name]()
     right = refused = wrong = 0
     largest, errors, times, by, reasons = 0.0, [], [], {}, {}
     for seed in seeds:
@@ -83,6 +92,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--only", action="append")
+    parser.add_argument("--set", choices=sorted(RESULTS), default="first")
     parser.add_argument("--method", default="default", help="default, crosscheck, or a method")
     parser.add_argument("--cell", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -91,10 +101,8 @@ def main() -> int:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
         print(json.dumps(one(options.cell, seeds, options.method)))
         return 0
-    from battery_problems import PROBLEMS
-
     rows = []
-    for name in options.only or PROBLEMS:
+    for name in options.only or problems_of(options.set):
         command = [sys.executable, __file__, "--cell", name, "--seeds", str(options.seeds), "--first-seed", str(options.first_seed), "--method", options.method]  # fmt: skip
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         row = (
@@ -105,7 +113,7 @@ def main() -> int:
         rows.append(row)
         print("  ".join(str(row.get(c, "")) for c in COLUMNS), flush=True)
     if not options.only and options.method == "default":
-        with RESULTS.open("w", newline="") as file:
+        with RESULTS[options.set].open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)

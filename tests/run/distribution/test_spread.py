@@ -148,8 +148,13 @@ def test_a_point_that_was_sent_early_in_vain_may_raise(monkeypatch):
     monkeypatch.setattr(spread, "SCHEDULED_PIECE_SECONDS", 0.0)
     monkeypatch.setattr(spread, "WORTH_SENDING", 0.0)
 
+    an_early_one = threading.Event()
+
     def picky(p):
-        time.sleep(0.5 if p["x"][0] == 7.0 else 1e-3)  # the first batch waits for one point, so that workers are idle
+        if p["x"][0] >= 80.0:
+            an_early_one.set()
+        if p["x"][0] == 7.0:  # the first batch does not end before an idle worker has begun with an expected point
+            assert an_early_one.wait(60.0)
         if p["x"][0] > 90.0:
             raise ZeroDivisionError
         return float(p["x"][0])

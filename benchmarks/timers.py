@@ -81,8 +81,8 @@ class Timers:
 
         compiled = Core.compiled
 
-        def timed_compiled(core: Any, purpose: Any, build: Any) -> Any:
-            function = compiled(core, purpose, build)
+        def timed_compiled(core: Any, purpose: Any, build: Any, quick: bool = False) -> Any:
+            function = compiled(core, purpose, build, quick)
             return self.timed(f"compiled: {_label(purpose)}", lambda *args: jax.block_until_ready(function(*args)))
 
         Core.compiled = timed_compiled  # type: ignore[method-assign]

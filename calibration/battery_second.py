@@ -254,7 +254,7 @@ def tails_and_peak(d: int = 12) -> tuple[Any, float]:
 
     def log_likelihood(p: Any) -> Any:
         x = p["x"]
-        peak = jnp.sum(log_normal(x, at, 0.3))
+        peak = jnp.sum(log_normal(x, at, 0.8))
         constant = math.lgamma(0.5 * (5 + d)) - math.lgamma(2.5) - 0.5 * d * math.log(5.0 * math.pi)
         tails = constant - 0.5 * (5 + d) * jnp.log1p(jnp.sum((x + at) ** 2) / 5.0)
         return jnp.logaddexp(peak, tails)

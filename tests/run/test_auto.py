@@ -70,13 +70,13 @@ def test_where_the_population_differs_thresholds_decide(found):
     assert result.status.is_ok and [name for name, _, _ in called] == ["importance", "nested"]
 
 
-def test_where_it_refuses_smc_and_nested_sampling_run_with_what_is_left_of_the_budget(found):
+def test_where_it_refuses_nested_sampling_and_smc_run_with_what_is_left_of_the_budget(found):
     doubt = replace(found, status=DOUBT)
     smc, nested = replace(found, method="smc"), replace(found, method="nested")
-    run, called = answers(doubt, smc, nested)
+    run, called = answers(doubt, nested, smc)
     budget = zhat.Budget(likelihoods=1e6)
     result = outcome(run, budget)
-    assert [name for name, _, _ in called] == ["importance", "smc", "nested"]
+    assert [name for name, _, _ in called] == ["importance", "nested", "smc"]
     assert called[1][2].likelihoods == 1e6 - doubt.cost.n_likelihood - doubt.cost.n_gradient
     assert result.status.is_ok and "importance refused (pareto-k)" in result.why_this_method
     assert result.cost.n_likelihood == 3 * found.cost.n_likelihood
@@ -87,7 +87,7 @@ def test_families_run_until_two_agree_and_every_run_has_a_number_of_its_own(foun
     low = replace(found, log_evidence=found.log_evidence - 1.0)
     run, called = answers(doubt, low, found, replace(found, method="nested"))
     assert outcome(run).status.is_ok
-    assert [call[:2] for call in called] == [("importance", 0), ("smc", 0), ("nested", 0), ("nested", 1)]
+    assert [call[:2] for call in called] == [("importance", 0), ("nested", 0), ("smc", 0), ("nested", 1)]
 
 
 def test_where_none_agree_it_says_so(found):

@@ -107,7 +107,7 @@ def _target(family: Family, precision: float) -> float:
 
 
 def _member(model: Model, family: Family, run: Runner, budget: Budget | None, precision: float | None) -> Plan[Member]:
-    standard = family.model_of(model)
+    standard, family = family.model_of(model), family.as_run_on(model)
     if standard is not model:
         run = run.on(standard)
     if precision is None or not family.method.sizes:

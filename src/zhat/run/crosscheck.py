@@ -114,7 +114,7 @@ def _plan(runner: Runner, budget: Budget | None, own: Given | None) -> Plan[Judg
             break
         run = replace(runner, given=own) if family is FROM_DRAWS else runner.on(family.model_of(runner.model))
         evidence = yield from run(family.method, family.number, share)
-        members.append(Member(family, evidence))
+        members.append(Member(family.as_run_on(runner.model), evidence))
         spent = spent + evidence.cost
         judgement = judge(members, AGREE)
         if verdict_on(judgement) is Verdict.CONFIRMED or _is_stopped(evidence, budget):

@@ -15,7 +15,7 @@ from zhat.methods._base import Method
 from zhat.methods.bridge import Bridge
 from zhat.methods.importance import Importance
 from zhat.methods.inla import INLA, can_integrate
-from zhat.methods.nested import REGIONS_UP_TO, NestedSampling
+from zhat.methods.nested import REGIONS_OF_COMPILED_UP_TO, REGIONS_UP_TO, NestedSampling
 from zhat.methods.smc import SMC
 from zhat.missed_mass.effort import EFFORT
 from zhat.model.model import Model
@@ -70,6 +70,10 @@ class Family:
     def model_of(self, model: Model) -> Model:
         """The model in the coordinates in which this family runs."""
         return (model.in_other_coordinates() or model) if self.other_coordinates else model
+
+    def as_run_on(self, model: Model) -> Family:
+        """The same, in other coordinates only where the model has any."""
+        return self if self.model_of(model) is not model else replace(self, other_coordinates=False)
 
 
 # Live points of a second view: a standard error of a tenth or two of a nat, for half of the cost of the method's default.
@@ -184,7 +188,12 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
         yield from (smc, slices, Family("smc", End.TEMPERING, more, 3))
         return
     nested = _standard(Family("nested", End.THRESHOLDS, _by_moves(LIVE_POINTS)))
-    yield from (nested, smc) if first_accepted else (smc, nested)
+    if first_accepted:
+        yield from (nested, smc)
+    elif model.n_dimensions <= REGIONS_OF_COMPILED_UP_TO:
+        yield from (_standard(Family("nested", End.THRESHOLDS, NestedSampling())), _standard(SHAPED_BY_NESTED), smc)
+    else:
+        yield from (smc, nested)
     yield from (slices, BRIDGE_OF_CURVED, by_hmc, Family("nested", End.THRESHOLDS, _by_moves(2 * LIVE_POINTS), 2))
 
 

@@ -2,7 +2,8 @@
 
 A run is *accepted* when its own status is ok and it has a standard error. The answer is the group of accepted runs that agree with the
 highest one (`numerics.agreement`), because what a family does not see is missing from its answer. It is ok when the group has two
-algorithms, or where one run alone is accepted and its own population from the prior agrees with it. A run that its own checks refused has
+algorithms, where one run alone is accepted and its own population from the prior agrees with it, or where every lower run agrees with one from
+the modes on the part of the posterior that it visited (`missed_mass.visited`). A run that its own checks refused has
 no vote and no veto: its reason is known. One exception is an unbiased estimate of Z, refused or not, that lies far above the answer: by
 Markov's inequality it does so with probability at most exp(-b) for b nats.
 """
@@ -16,10 +17,12 @@ from dataclasses import dataclass, replace
 from zhat.formatting import with_error
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding, Progress
+from zhat.missed_mass.visited import Visited, visited_by
 from zhat.numerics.combining.agreement import Group, group_of_highest
 from zhat.results.estimate import Diagnostic, Evidence, Status
-from zhat.results.records import Cost
-from zhat.run.families import BRIDGE, FROM_MODE, INTEGRATED, Family
+from zhat.results.records import Cost, Draws
+from zhat.run.families import BRIDGE, FROM_MODE, INTEGRATED, End, Family
+from zhat.seeding import Key
 from zhat.verdicts.missed_mass import missed_mass_status
 
 # Joint standard errors within which runs agree. Of two honest runs 1 in 20 differ by more than the first and are looked at again;
@@ -110,6 +113,18 @@ class Judgement:
         return best if has_two_views(best) and not self.is_contradicted else None
 
     @property
+    def partly_visited(self) -> tuple[tuple[Member, Visited], ...]:
+        """The lower runs, each with what it visited of the posterior, where all of them agree with the one from the modes on that part."""
+        assert self.group is not None
+        lower = [m for m in self.accepted if m not in self.agreeing and not m.family.shaped_by]
+        if not lower or {m.family.end for m in self.agreeing} != {End.MODES} or self.is_contradicted:
+            return ()
+        best = min(self.agreeing, key=lambda member: member.evidence.log_evidence_se or 0.0)
+        found = [(member, _visited(best, member)) for member in lower]
+        agreed = tuple((member, visited) for member, visited in found if visited is not None)
+        return agreed if len(agreed) == len(lower) else ()
+
+    @property
     def is_contradicted(self) -> bool:
         """Whether an unbiased estimate, refused or not, lies far above the group."""
         assert self.group is not None
@@ -132,7 +147,32 @@ def answer_of(judgement: Judgement) -> Evidence:
         return combined(judgement)
     if (alone := judgement.with_own_view) is not None:
         return with_views(alone, judgement.members, _two_views(alone))
+    if judgement.group is not None and (parts := judgement.partly_visited):
+        best = min((member.evidence for member in judgement.agreeing), key=lambda evidence: evidence.log_evidence_se or 0.0)
+        return with_views(best, judgement.members, _on_parts(judgement, parts))
     return unresolved(judgement)
+
+
+def _visited(best: Member, lower: Member) -> Visited | None:
+    """What a lower run visited of the posterior, where it agrees on that part; None where it does not, or leaves no draws."""
+    draws, record = best.evidence.record, lower.evidence.record
+    other = record if isinstance(record, Draws) else getattr(record, "final", None)
+    if best.family.other_coordinates != lower.family.other_coordinates or not (
+        isinstance(draws, Draws) and isinstance(other, Draws)
+    ):
+        return None
+    answer, below = (Answer(m.evidence.log_evidence, float(m.evidence.log_evidence_se or 0.0)) for m in (best, lower))
+    visited = visited_by(answer, draws, other, Key(0).child("visited"))
+    return visited if visited is not None and visited.agrees(answer, below) else None
+
+
+def _on_parts(judgement: Judgement, parts: tuple[tuple[Member, Visited], ...]) -> str:
+    """The story of an answer with which lower runs agree on what they visited."""
+    some = [f"{member}, which visited {visited.share:.0%} of the posterior" for member, visited in parts]
+    return (
+        f"{_listed([str(member) for member in judgement.agreeing])} has modes that other families lost, and agrees with them on the rest: "
+        f"{_listed(some)}"
+    )
 
 
 def has_two_views(result: Evidence) -> bool:

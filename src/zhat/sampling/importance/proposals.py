@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from zhat.errors import BadInput, ShapeError
@@ -116,15 +117,20 @@ class Mixture:
 NEGLIGIBLE = 14.0
 
 
+def matter(log_masses: Array) -> NDArray[np.bool_]:
+    """Which modes have more than a millionth of the largest mass."""
+    return np.asarray(log_masses > log_masses.max(initial=-np.inf) - NEGLIGIBLE)
+
+
 def at_modes(modes: tuple[Mode, ...], degrees_of_freedom: float = 5.0, widen: float = 1.0) -> Proposal:
     """A t at every mode, its covariance times `widen`, in shares of the masses that Laplace's method gives them, none below a tenth of the
     even share.
 
     Modes of a millionth of the largest mass are left out: a rough likelihood has hundreds of them.
     """
-    top = max(mode.log_mass for mode in modes)
-    modes = tuple(mode for mode in modes if mode.log_mass > top - NEGLIGIBLE)
     masses = np.array([mode.log_mass for mode in modes])
+    kept = matter(masses)
+    modes, masses = tuple(mode for mode, is_kept in zip(modes, kept, strict=True) if is_kept), masses[kept]
     shares = np.exp(masses - masses.max())
     shares = np.maximum(shares / shares.sum(), 0.1 / len(modes))
     shares = shares / shares.sum()

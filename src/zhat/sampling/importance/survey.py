@@ -17,6 +17,9 @@ says what follows: a basin that holds the share s of the prior has n s starts, o
 The number of starts doubles while some mode was met by one start only: as with species in a sample, modes met once tell how many
 were not met (Good 1953).
 
+*Modes that do not matter*: a rough likelihood (a periodogram, say) has hundreds of modes without mass beside the few that have it. They
+explain starts as others do, but a mode of less than a millionth of the largest mass is not counted: a search that finds one was in vain.
+
 *What it cannot see*: a mode with fewer starts in its basin than one; a basin so narrow that no point of the line lies in its valley; one whose
 densities are below those of a strongly curved broad mode wherever they are at the same distance.
 """
@@ -35,6 +38,7 @@ from zhat.sampling.backend.evaluation import draws_from_prior, log_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.modes import SAME, Mode, Modes, Search, find_modes, starts_of
 from zhat.sampling.importance.nearness import high_starts
+from zhat.sampling.importance.proposals import matter
 from zhat.sampling.importance.starts import spread_positions
 from zhat.seeding import Key
 
@@ -67,7 +71,7 @@ class Starts:
     n_searches : int
         Further searches, from starts that no known mode explains, at most.
     n_modes : int
-        Known modes at which the survey ends: more are left to methods that need no modes.
+        Known modes that matter at which the survey ends: more are left to methods that need no modes.
     search : Search
         Tolerance and number of steps of every search.
     """
@@ -90,9 +94,9 @@ class Survey:
     n_starts, n_unexplained : int
         Starts, and those that are explained neither by a mode nor by a search.
     n_in_vain : int
-        Searches from unexplained starts since the last one that found a new mode.
+        Searches from unexplained starts since the last one that found a new mode that matters.
     ended_early : bool
-        Whether it ended at `Starts.n_modes` known modes.
+        Whether it ended at `Starts.n_modes` known modes that matter.
     """
 
     modes: Modes
@@ -151,6 +155,7 @@ class _Catalogue:
     def __init__(self, model: Model, loop: Loop, starts: Starts) -> None:
         self._model, self._loop, self._starts = model, loop, starts
         self.modes: list[Mode] = []
+        self._log_masses: list[float] = []
         self.failed: tuple[Mode, ...] = ()
         self._hits: list[int] = []
         self.n_searched = 0
@@ -158,19 +163,28 @@ class _Catalogue:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are as many modes as a survey may know."""
-        return len(self.modes) >= self._starts.n_modes
+        """Whether there are as many modes that matter as a survey may know."""
+        return int(self._matter.sum()) >= self._starts.n_modes
 
     @property
     def met_once(self) -> bool:
-        """Whether some mode was met by one start only."""
-        return 1 in self._hits
+        """Whether some mode that matters was met by one start only."""
+        return 1 in np.asarray(self._hits)[self._matter]
 
     @property
     def modes_with_hits(self) -> tuple[Mode, ...]:
-        """The modes, most massive first, each with the number of starts that it explains or that a search led to it."""
+        """The modes, most massive first, each with the number of starts that it explains or that a search led to it.
+
+        Of more than a survey may know, those that do not matter are left out.
+        """
         counted = [replace(mode, hits=hits) for mode, hits in zip(self.modes, self._hits, strict=True)]
-        return tuple(sorted(counted, key=lambda mode: -mode.log_mass))
+        found = sorted(counted, key=lambda mode: -mode.log_mass)
+        return tuple(found[: max(self._starts.n_modes, int(self._matter.sum()))])
+
+    @property
+    def _matter(self) -> NDArray[np.bool_]:
+        """Which modes have more than a millionth of the largest mass."""
+        return matter(np.array(self._log_masses))
 
     def search(self, draws: Draws, key: Key) -> int:
         """Explain these starts by known modes, and search from those that are left; how many remain unexplained."""
@@ -208,7 +222,7 @@ class _Catalogue:
         if not found.usable:
             self.failed = self.failed or found.modes
         new = self.learn(found.usable)
-        self.n_in_vain = 0 if new else self.n_in_vain + found.n_starts
+        self.n_in_vain = 0 if self._matter[new].any() else self.n_in_vain + found.n_starts
         return new
 
     def _above_modes(self, draws: Draws) -> NDArray[np.int64]:
@@ -226,6 +240,7 @@ class _Catalogue:
             if at is None:
                 at = len(self.modes)
                 self.modes.append(mode)
+                self._log_masses.append(mode.log_mass)
                 self._hits.append(0)
                 new.append(at)
             self._hits[at] += mode.hits

@@ -62,6 +62,9 @@ from zhat.seeding import Key
 MASS_AT_ONCE, MASS_SE, MASS_AT_MOST = 16_384, 0.005, 131_072
 # Below this share of usable draws the region is not drawn from.
 LEAST_SHARE = 2e-3
+# Likelihood calls for a new point above which Markov moves take over: moves cost twenty to forty. Those of a compiled model take less time than
+# the hundreds of moves that a posterior with hundreds of modes takes (periodograms), after which points still are in the mode they were in.
+CALLS_AT_MOST, CALLS_AT_MOST_COMPILED = 25, 1000
 # Evaluations after which the cost of a new point is judged, as a multiple of `calls_at_most`: that many for ten new points.
 JUDGED_AFTER = 10
 # Share of points above the threshold below which the number of draws that will be needed is not believed.
@@ -129,18 +132,20 @@ class RegionReplacement:
 
     Attributes
     ----------
-    calls_at_most : int
-        Likelihood calls for one new point above which Markov moves take over; they cost about twenty to forty.
+    calls_at_most : int or None
+        Likelihood calls for one new point above which Markov moves take over. None: 25 for a black box, about what moves cost; 1000 for a
+        compiled model.
     otherwise : MarkovReplacement
         Those moves.
     """
 
-    calls_at_most: int = 25
+    calls_at_most: int | None = None
     otherwise: MarkovReplacement = field(default_factory=MarkovReplacement)
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_whole("RegionReplacement", "calls_at_most", self.calls_at_most, 2)
+        if self.calls_at_most is not None:
+            check_whole("RegionReplacement", "calls_at_most", self.calls_at_most, 2)
         if not isinstance(self.otherwise, MarkovReplacement):
             raise BadType(f"RegionReplacement(otherwise={self.otherwise!r}): give zhat.settings.MarkovReplacement(...).")
 
@@ -155,8 +160,8 @@ class RegionReplacement:
 
     def _from_region(self, model: Model, vacancies: Vacancies, scale: Scale, key: Key, loop: Loop) -> Replaced | None:
         """New points by rejection; None where that does not pay."""
-        cube = cube_of(model)
-        source = _smallest(cube, vacancies, self.calls_at_most, key.generator())
+        cube, at_most = cube_of(model), self.calls_at_most or (CALLS_AT_MOST if model.is_black_box else CALLS_AT_MOST_COMPILED)
+        source = _smallest(cube, vacancies, at_most, key.generator())
         if source is None:
             return None
         threshold, n_new = vacancies.threshold, vacancies.n_new
@@ -178,7 +183,7 @@ class RegionReplacement:
             evaluated.append((at, log_density, drawn))
             n_above, n_evaluated = n_above + len(above), n_evaluated + len(at)
             loop.tick(f"log likelihood above {threshold:.6g}: {n_above} of {n_new} from {n_evaluated:,} draws near the survivors")
-            if n_evaluated >= JUDGED_AFTER * self.calls_at_most and n_above * self.calls_at_most < n_evaluated:
+            if n_evaluated >= JUDGED_AFTER * at_most and n_above * at_most < n_evaluated:
                 return None
         at, log_density = (np.concatenate([part[i] for part in evaluated]) for i in (0, 1))
         whole = Drawn(source.region, at, log_density, State.joined([part[2] for part in evaluated]))

@@ -54,6 +54,18 @@ def test_it_ends_where_there_are_too_many_modes():
     assert found.ended_early and found.resolution == 1.0
 
 
+def test_modes_without_mass_are_not_counted():
+    """A peak among some hundred ripples, each of less than a millionth of its mass: a periodogram with a clear line."""
+
+    def log_likelihood(p):
+        x = p["x"]
+        return 30.0 * jnp.exp(-0.5 * ((x[0] - 0.3) / 0.002) ** 2) + 2.0 * jnp.cos(600.0 * x[0]) - 0.5 * x[1] ** 2
+
+    found, _ = survey(Model(log_likelihood, {"x": dist.Uniform(0.0, 1.0).expand([2]).to_event(1)}))
+    assert not found.ended_early and found.resolution < 0.01
+    assert abs(float(jax.scipy.special.expit(found.modes.usable[0].position[0])) - 0.3) < 0.005
+
+
 def test_a_mode_met_once_doubles_the_starts():
     model = zoo.unequal_widths(4, 0.5, 0.125).model  # 7e-3 of the prior: one or two of 256 starts
     met = [survey(model, seed, n_starts=256, n_at_most=1024)[0] for seed in range(12)]

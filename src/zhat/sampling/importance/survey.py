@@ -179,7 +179,7 @@ class _Catalogue:
         """
         counted = [replace(mode, hits=hits) for mode, hits in zip(self.modes, self._hits, strict=True)]
         found = sorted(counted, key=lambda mode: -mode.log_mass)
-        return tuple(found[: max(self._starts.n_modes, int(self._matter.sum()))])
+        return tuple(found if len(found) <= self._starts.n_modes else found[: int(self._matter.sum())])
 
     @property
     def _matter(self) -> NDArray[np.bool_]:

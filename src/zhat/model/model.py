@@ -38,7 +38,7 @@ from zhat.model.fields.declared import Latent, latent_of
 from zhat.model.flat_space import flat_space, joint_density
 from zhat.model.program import program_of, space_of
 from zhat.model.space import Space
-from zhat.model.tracing import check_traceable
+from zhat.model.traced.check import check_traceable
 
 if TYPE_CHECKING:
     from zhat.run.model_check import Report

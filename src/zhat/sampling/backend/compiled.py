@@ -6,7 +6,9 @@ the model's data and hyperparameters reach it as traced arguments, so that one p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +67,23 @@ def over_points(fn: Callable[[Any], Any], points: Any, block: int) -> Any:
     return jax.lax.map(fn, points, batch_size=even)
 
 
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for cyclic garbage inside: for code that makes some hundred thousand objects that stay.
+
+    Tracing and lowering a first answer's programs makes so many that Python searches all objects of the process, modules of JAX and all: 0.08 s
+    in which it finds little. Afterwards the search is as it was before, and finds what was left.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any, quick: bool = False) -> Any:
     """`body(backend, *args)` in one compiled call, which may still be running when this returns.
 
@@ -78,7 +97,7 @@ def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any, q
         return body(JaxBackend(core, data, hyper, block), *args)
 
     def compute() -> Any:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), without_collection() if core.is_new(purpose, quick) else nullcontext():
             return core.compiled(purpose, lambda: with_backend, quick)(model.data_for_calls, model.hyper, *args)
 
     journal = current()
@@ -89,7 +108,7 @@ def compiled_on(core: Core, purpose: Any, function: Callable[..., Any], *args: A
     """`function(*args)` in one compiled call in double precision, its program kept by this core under `purpose`."""
 
     def compute() -> Any:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), without_collection() if core.is_new(purpose) else nullcontext():
             return core.compiled(purpose, lambda: function)(*args)
 
     journal = current()

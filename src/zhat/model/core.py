@@ -83,13 +83,14 @@ class Core:
         self._log_densities: dict[Any, Callable[..., list[Any]]] = {}
         self._other: dict[str, Core | None] = {}
         self.made_share = 1.0  # entries of the largest array that each point needs, for each entry of the largest data array
+        self.factored = 0  # entries of the largest matrix that is factored at each point
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
     def for_space(self, space: Space) -> Core:
         """The same functions over another space (more groups, other shapes); nothing compiled is shared."""
         core = Core(self.log_likelihood, space, self.black_box, self.batched, self.pack, self.made_from, self.shown)
-        core.largest_array, core.made_share = self.largest_array, self.made_share
+        core.largest_array, core.made_share, core.factored = self.largest_array, self.made_share, self.factored
         return core
 
     def in_other_coordinates(self) -> Core | None:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from zhat.errors import BadType, ShapeError
-from zhat.model.data import largest_array, largest_made
+from zhat.model.data import largest_array, largest_factored, largest_made
 from zhat.model.values import check_value_type, not_one_value
 from zhat.seeding import key_shape
 
@@ -35,6 +35,8 @@ def check_traceable(model: Model) -> None:
             program, out = jax.make_jaxpr(one_point, return_shape=True)(key_shape(), model.data, model.hyper)
             core.largest_array = largest_array(program)
             core.made_share = largest_made(program) / max(model.data_size, 1)
+            inputs = program.jaxpr.invars
+            core.factored = largest_factored(program, [True] + [False] * (len(inputs) - 1))
         except (
             jax.errors.TracerArrayConversionError,
             jax.errors.TracerBoolConversionError,

@@ -36,6 +36,9 @@ SAVED_BY_MAP, SAVED_BY_DERIVATIVES, SAVED_BY_SWEEP = 0.03, 0.25, 0.5
 # A hundred points gain nearly all of it, and a population of hundreds fills such blocks.
 FEW_POINTS = 16
 BLOCK_MADE, MOST_OF_LARGE = 800_000, 100
+# Matrices from this many entries on that are factored at each point: so many numbers in all. Microseconds a gradient of a Gaussian process of 40
+# rows: 51 in blocks of 512 points, 29 of 128, 26 of 32; of 100 rows: 359 of 128, 236 of 32, 181 of 8.
+FACTORED, BLOCK_FACTORED = 1000, 60_000
 
 
 def block_size(data_size: int) -> int:
@@ -51,6 +54,8 @@ def is_short(n_numbers: int, saved: float) -> bool:
 def points_at_once(model: Model) -> int:
     """How many points of this model to evaluate together."""
     block = block_size(model.data_size)
+    if model.core.factored >= FACTORED:
+        return max(1, min(block, BLOCK_FACTORED // model.core.factored))
     if block >= FEW_POINTS:
         return block
     made = max(1, round(model.core.made_share * model.data_size))

@@ -42,6 +42,25 @@ class Shown:
     traced: bool = False
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """How large the arrays of one evaluation are, where it was traced: they decide how many points are evaluated together.
+
+    Attributes
+    ----------
+    largest : int
+        Entries of the largest array in one evaluation.
+    made_share : float
+        Entries of the largest array that each point needs, for each entry of the largest data array.
+    factored : int
+        Entries of the largest matrix that is factored at each point.
+    """
+
+    largest: int = 0
+    made_share: float = 1.0
+    factored: int = 0
+
+
 @cache
 def has_quick() -> bool:
     """Whether this compiler knows the options of quick programs; they are for processors, not for accelerators."""
@@ -78,19 +97,17 @@ class Core:
         self.pack = pack  # turns what `with_data` receives into the data, where an adapter packs them
         self.made_from = made_from  # what the caller gave: two models made from the same objects are the same (`identity`)
         self.shown = shown  # the user's parameters, where they are not those of the space
-        self.largest_array = 0  # entries of the largest array in one evaluation, where it was traced
+        self.sizes = Sizes()  # measured where the likelihood is traced
         # Traced once for all programs that contain it: running NumPyro's statements takes as long as compiling some of them.
         self._log_densities: dict[Any, Callable[..., list[Any]]] = {}
         self._other: dict[str, Core | None] = {}
-        self.made_share = 1.0  # entries of the largest array that each point needs, for each entry of the largest data array
-        self.factored = 0  # entries of the largest matrix that is factored at each point
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
     def for_space(self, space: Space) -> Core:
         """The same functions over another space (more groups, other shapes); nothing compiled is shared."""
         core = Core(self.log_likelihood, space, self.black_box, self.batched, self.pack, self.made_from, self.shown)
-        core.largest_array, core.made_share, core.factored = self.largest_array, self.made_share, self.factored
+        core.sizes = self.sizes
         return core
 
     def in_other_coordinates(self) -> Core | None:

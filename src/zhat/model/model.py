@@ -501,7 +501,7 @@ class Model:
     @cached_property
     def data_size(self) -> int:
         """Number of entries of the largest data array; without data, of what the likelihood has in its closure or makes."""
-        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=self.core.largest_array)
+        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=self.core.sizes.largest)
 
     @property
     def has_large_data(self) -> bool:

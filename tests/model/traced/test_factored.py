@@ -7,6 +7,7 @@ import numpyro.distributions as dist
 import pytest
 
 import zhat
+from zhat.model.core import Sizes
 from zhat.model.data import largest_factored
 from zhat.sampling.backend.batches import densities_at
 from zhat.sampling.backend.compiled import BLOCK_FACTORED, points_at_once
@@ -53,5 +54,5 @@ def test_large_matrices_are_factored_in_small_blocks():
     position = np.linspace(-1.0, 1.0, 300)[:, None]
     together = densities_at(alone, position)[1]
     other = zhat.Model(alone.log_likelihood, {"height": dist.HalfNormal(2.0)}, data=alone.data)
-    other.core.factored = 0
+    other.core.sizes = Sizes(largest=1600)
     np.testing.assert_allclose(together, densities_at(other, position)[1], rtol=1e-12)

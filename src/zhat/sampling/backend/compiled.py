@@ -54,11 +54,11 @@ def is_short(n_numbers: int, saved: float) -> bool:
 def points_at_once(model: Model) -> int:
     """How many points of this model to evaluate together."""
     block = block_size(model.data_size)
-    if model.core.factored >= FACTORED:
-        return max(1, min(block, BLOCK_FACTORED // model.core.factored))
+    if model.core.sizes.factored >= FACTORED:
+        return max(1, min(block, BLOCK_FACTORED // model.core.sizes.factored))
     if block >= FEW_POINTS:
         return block
-    made = max(1, round(model.core.made_share * model.data_size))
+    made = max(1, round(model.core.sizes.made_share * model.data_size))
     return max(block, min(BLOCK_MADE // made, MOST_OF_LARGE))
 
 

@@ -97,11 +97,19 @@ def main() -> None:
         common.one_core()
         print(json.dumps(child(options.child[0], int(options.child[1]))))
         return
-    rows = []
     for name in options.problem or NAMES:
         for seed in range(options.seeds):
-            rows.append(common.run_child("heavy_tails.py", ["--child", name, str(seed)], dict(os.environ)))
-            print(report(rows[-1:]).splitlines()[-1], flush=True)
+            row = common.run_child("heavy_tails.py", ["--child", name, str(seed)], dict(os.environ))
+            print(report([row]).splitlines()[-1], flush=True)
+            keep(row)
+
+
+def keep(row: dict[str, Any]) -> None:
+    """Write the row into the result file, in place of one of the same problem and seed: a run of all problems takes most of an hour."""
+    path = common.RESULTS / "heavy_tails.json"
+    rows = json.loads(path.read_text())["runs"] if path.exists() else []
+    rows = [other for other in rows if (other["problem"], other["seed"]) != (row["problem"], row["seed"])]
+    rows = sorted([*rows, row], key=lambda row: (NAMES.index(row["problem"]), row["seed"]))
     common.write("heavy_tails", {"runs": rows}, report(rows))
 
 

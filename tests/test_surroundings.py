@@ -22,11 +22,11 @@ def test_a_sentence_for_each(monkeypatch):
     with pytest.raises(BadInput, match="call it outside"):
         jax.jit(lambda x: (check_surroundings(), x)[1])(1.0)
 
-    def no_device(shape):
+    def no_device(array):
         raise RuntimeError("Unable to initialize backend 'cuda'")
 
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
-    monkeypatch.setattr(surroundings.jnp, "zeros", no_device)
+    monkeypatch.setattr(surroundings.jax, "device_put", no_device)
     with pytest.raises(BadInput, match=r"no device \(JAX_PLATFORMS='cuda';.*JAX_PLATFORMS=cpu"):
         check_surroundings()
 

@@ -69,7 +69,7 @@ WITHOUT = {
         sampling/variational/families sampling/variational/guide sampling/variational/maps sampling/variational/starts
     """,
     "part of Model, and tested through it: tests/model/test_model.py, tests/bad_input/test_prior_and_data.py": """
-        model/data model/tracing model/values
+        model/data model/traced/check model/values
     """,
     "error estimates of series are tested with the other uncertainties: tests/numerics/combining/test_uncertainty.py": """
         numerics/series
@@ -89,9 +89,6 @@ WITHOUT = {
     """,
     "work over processes is tested by its digits: tests/run/distribution/test_digits.py": """
         run/distribution/executors run/distribution/plans run/distribution/travel run/many_models run/repeats
-    """,
-    "compiled code is tested beside NumPy, line by line: tests/sampling/backend/test_backend.py": """
-        sampling/backend/compiled
     """,
     "the front door is what almost every test uses; its refusals: tests/bad_input/test_settings.py": """
         run/estimate sampling/workbench sampling/backend/evaluation

@@ -21,7 +21,7 @@ from zhat.model.data import columns_of_frames, host_arrays, lists_as_arrays, spl
 from zhat.model.model import Model
 from zhat.model.program import Program, sites_of, space_of
 from zhat.model.space import Params
-from zhat.model.tracing import check_traceable
+from zhat.model.traced.check import check_traceable
 from zhat.seeding import key_shape
 
 

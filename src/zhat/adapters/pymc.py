@@ -32,7 +32,7 @@ from zhat.model.data import fingerprint, host_arrays
 from zhat.model.described import Described
 from zhat.model.model import UNNAMED, Model
 from zhat.model.space import Params, Site, Space
-from zhat.model.tracing import check_traceable
+from zhat.model.traced.check import check_traceable
 from zhat.run.model_check import Verdict, prior_integral
 from zhat.sampling.backend.backend import constrain_batch
 from zhat.sampling.backend.evaluation import prior_positions, there_and_back

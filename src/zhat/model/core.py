@@ -13,6 +13,7 @@ import numpy as np
 
 from zhat.errors import UnsupportedModel
 from zhat.model.space import Params, Space
+from zhat.model.traced.flattened import flattened
 
 # Compiler options of programs that run for a short time: no optimisation, and loops that are emitted directly. Compiling takes 0.03 to 0.1 s
 # instead of 0.13 to 0.5, and running 2 to 4 times as long, 5 to 35 ns more for a number (README's model, eight schools, Pima: density,
@@ -39,6 +40,25 @@ class Shown:
     outward: Callable[[Params], Params]
     inward: Callable[[Params], Params] | None = None
     traced: bool = False
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the arrays of one evaluation are, where it was traced: they decide how many points are evaluated together.
+
+    Attributes
+    ----------
+    largest : int
+        Entries of the largest array in one evaluation.
+    made_share : float
+        Entries of the largest array that each point needs, for each entry of the largest data array.
+    factored : int
+        Entries of the largest matrix that is factored at each point.
+    """
+
+    largest: int = 0
+    made_share: float = 1.0
+    factored: int = 0
 
 
 @cache
@@ -77,18 +97,17 @@ class Core:
         self.pack = pack  # turns what `with_data` receives into the data, where an adapter packs them
         self.made_from = made_from  # what the caller gave: two models made from the same objects are the same (`identity`)
         self.shown = shown  # the user's parameters, where they are not those of the space
-        self.largest_array = 0  # entries of the largest array in one evaluation, where it was traced
+        self.sizes = Sizes()  # measured where the likelihood is traced
         # Traced once for all programs that contain it: running NumPyro's statements takes as long as compiling some of them.
-        self._log_densities = jax.jit(self._traced_once, inline=True)
+        self._log_densities: dict[Any, Callable[..., list[Any]]] = {}
         self._other: dict[str, Core | None] = {}
-        self.made_share = 1.0  # entries of the largest array that each point needs, for each entry of the largest data array
         self.traces: dict[Any, int] = {}
         self._compiled: dict[Any, Callable[..., Any]] = {}
 
     def for_space(self, space: Space) -> Core:
         """The same functions over another space (more groups, other shapes); nothing compiled is shared."""
         core = Core(self.log_likelihood, space, self.black_box, self.batched, self.pack, self.made_from, self.shown)
-        core.largest_array, core.made_share = self.largest_array, self.made_share
+        core.sizes = self.sizes
         return core
 
     def in_other_coordinates(self) -> Core | None:
@@ -122,6 +141,10 @@ class Core:
             )
         return self.shown.inward(params)
 
+    def is_new(self, purpose: Any, quick: bool = False) -> bool:
+        """Whether the function of this purpose has not been built."""
+        return (purpose, quick) not in self._compiled
+
     def compiled(self, purpose: Any, build: Callable[[], Callable[..., Any]], quick: bool = False) -> Callable[..., Any]:
         """The jitted function of this purpose, built on first use; its traces are counted.
 
@@ -143,9 +166,14 @@ class Core:
         Where the prior density is zero or its transform overflows, the likelihood is taken as zero whatever the function
         returns: such a point is no parameter value, and a NaN there is not the caller's mistake.
         """
-        return self._log_densities(u, data, hyper)
+        leaves, structure = jax.tree.flatten((u, data, hyper))
+        types = (structure, *(jax.typeof(leaf) for leaf in leaves))
+        if types not in self._log_densities:
+            self._log_densities[types] = flattened(self._both, u, data, hyper)
+        log_prior, log_likelihood = self._log_densities[types](*leaves)
+        return log_prior, log_likelihood
 
-    def _traced_once(self, u: jax.Array, data: Any, hyper: Any) -> tuple[jax.Array, jax.Array]:
+    def _both(self, u: jax.Array, data: Any, hyper: Any) -> tuple[jax.Array, jax.Array]:
         params, log_prior = self.space.constrain(u, data, hyper)
         inside = jnp.isfinite(log_prior)
         log_likelihood = jnp.reshape(jnp.asarray(self.log_likelihood(params, data, hyper), jnp.float64), ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -122,6 +122,10 @@ def split_arrays(tree: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     return arrays, rebuild
 
 
+# Operations of linear algebra on one matrix, by JAX's names.
+FACTORS = ("cholesky", "triangular_solve", "lu", "geqrf", "householder_product", "eigh", "eig", "svd")
+
+
 def largest_array(program: Any) -> int:
     """Entries of the largest array that a traced function holds or computes: a measure of the data in its closure."""
     inner = getattr(program, "jaxpr", program)
@@ -148,4 +152,26 @@ def largest_made(program: Any, n_given: int = 1) -> int:
         largest = max([largest, *(int(made.aval.size) for made in step.outvars if hasattr(made.aval, "size"))])
         parts = [part for part in jax.tree.leaves(list(step.params.values()), is_leaf=lambda part: hasattr(part, "eqns"))]
         largest = max([largest, *(largest_made(part, len(step.invars)) for part in parts if hasattr(part, "eqns"))])
+    return largest
+
+
+def largest_factored(program: Any, given: Sequence[bool]) -> int:
+    """Entries of the largest matrix that depends on the `given` inputs of a traced function and is factored or solved with.
+
+    Such a matrix is made anew for each point, and its factors and their derivatives are written out, where other operations are fused.
+    """
+    inner, largest = getattr(program, "jaxpr", program), 0
+    depends = {name for name, is_given in zip(inner.invars, given, strict=True) if is_given}
+    for step in inner.eqns:
+        on_given = [not hasattr(name, "val") and name in depends for name in step.invars]
+        if not any(on_given):
+            continue
+        depends |= set(step.outvars)
+        if step.primitive.name in FACTORS:
+            largest = max(largest, int(step.invars[0].aval.shape[-1]) * int(step.invars[0].aval.shape[-2]))
+        for part in jax.tree.leaves(list(step.params.values()), is_leaf=lambda part: hasattr(part, "eqns")):
+            if hasattr(part, "eqns"):
+                n_inputs = len(part.jaxpr.invars if hasattr(part, "jaxpr") else part.invars)
+                known = on_given if n_inputs == len(on_given) else [True] * n_inputs  # of a loop or a branch: all
+                largest = max(largest, largest_factored(part, known))
     return largest

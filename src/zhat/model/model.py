@@ -38,7 +38,7 @@ from zhat.model.fields.declared import Latent, latent_of
 from zhat.model.flat_space import flat_space, joint_density
 from zhat.model.program import program_of, space_of
 from zhat.model.space import Space
-from zhat.model.tracing import check_traceable
+from zhat.model.traced.check import check_traceable
 
 if TYPE_CHECKING:
     from zhat.run.model_check import Report
@@ -501,7 +501,7 @@ class Model:
     @cached_property
     def data_size(self) -> int:
         """Number of entries of the largest data array; without data, of what the likelihood has in its closure or makes."""
-        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=self.core.largest_array)
+        return max((int(np.size(leaf)) for leaf in jax.tree.leaves(self.data)), default=self.core.sizes.largest)
 
     @property
     def has_large_data(self) -> bool:

@@ -10,6 +10,7 @@ statements; an adapter for another library writes its own, as a frozen dataclass
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -41,7 +42,7 @@ class Site:
     @property
     def size(self) -> int:
         """Number of unconstrained coordinates."""
-        return int(np.prod(self.free_shape, dtype=np.int64))
+        return math.prod(self.free_shape)
 
 
 class Space(Protocol):

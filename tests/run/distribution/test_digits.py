@@ -17,6 +17,7 @@ from zhat import zoo
 from zhat.errors import BadInput, BadType
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.travel import Task, opened, parcels, work
+from zhat.sampling.backend.compiled import points_at_once
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +132,18 @@ def test_a_worker_keeps_what_is_compiled(pool):
 def _traces(model: zhat.Model) -> int:
     model.core.compiled("test", lambda: model.core.log_likelihood)({"x": 1.0}, model.data, model.hyper)
     return model.core.traces["test"]
+
+
+def test_a_worker_evaluates_as_many_points_together_as_at_home():
+    """The last digits depend on it, and the memory where the data are in a closure."""
+    rows = np.ones((20_000, 20))
+    model = zhat.Model(lambda p: -jnp.sum((rows @ p["x"]) ** 2), {"x": dist.Normal(0.0, 1.0).expand([20]).to_event(1)})
+    parcel = parcels([Task(_points_at_once, model)])[0]
+    assert opened(work(parcel)) == _points_at_once(model) < 100
+
+
+def _points_at_once(model: zhat.Model) -> int:
+    return points_at_once(model)
 
 
 def test_precision_survives_the_way():

@@ -105,5 +105,5 @@ def test_points_of_large_data_are_evaluated_in_blocks_by_what_each_makes() -> No
     wide = zhat.Model(
         lambda params, x: -jnp.sum((x @ params["b"]) ** 2), {"b": dist.Normal(0.0, 1.0).expand([500]).to_event(1)}, data=x
     )
-    assert wide.core.made_share * wide.data_size == 1000
+    assert wide.core.sizes.made_share * wide.data_size == 1000
     assert points_at_once(wide) == 100

@@ -28,7 +28,7 @@ from zhat.model.data import host_arrays
 from zhat.model.model import About, Model
 from zhat.model.program import program_of, space_of
 from zhat.model.space import Params
-from zhat.model.tracing import check_traceable
+from zhat.model.traced.check import check_traceable
 from zhat.results.records import Array
 
 # The parameter of a transform whose values have no names, and the coordinates of the cube where they are not one for each parameter.

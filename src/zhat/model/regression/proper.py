@@ -17,7 +17,7 @@ import numpyro
 import numpyro.distributions as dist
 
 from zhat.model.closed_form import ClosedForm
-from zhat.model.core import Core
+from zhat.model.core import Core, Sizes
 from zhat.model.data import fingerprint, host_arrays
 from zhat.model.model import Model
 from zhat.model.program import space_of
@@ -51,7 +51,7 @@ def glm(design: Design, family: Family, prior: ScaledNormal, priors: Mapping[str
         batched=False,
         made_from=(family, design.names, design.has_intercept, every),
     )
-    core.made_share = rows_made(design.n) / (design.n * max(design.p, 1))
+    core.sizes = Sizes(made_share=rows_made(design.n) / (design.n * max(design.p, 1)))
     return Model(
         log_likelihood,
         every,

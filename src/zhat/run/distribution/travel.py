@@ -140,7 +140,7 @@ def versions() -> tuple[str, ...]:
 def _taken_apart(functions: tuple[Any, ...]) -> tuple[Any, ...]:
     """Without compiled functions, which cannot be serialised."""
     core, *rest = functions
-    return (core.log_likelihood, core.space, core.black_box, core.batched, core.pack, (), core.shown), *rest
+    return (core.log_likelihood, core.space, core.black_box, core.batched, core.pack, (), core.shown), core.sizes, *rest
 
 
 def packed(value: Any, name: str) -> bytes:
@@ -187,8 +187,10 @@ def _unpacked(parcel: Parcel) -> Task:
 def _functions(parcel: Parcel) -> tuple[Core, Any, Any, Any]:
     with _lock:  # a worker may have several threads
         if parcel.digest not in _kept:
-            core, log_likelihood, prior, conditionals = loaded(parcel.code)
-            _kept[parcel.digest] = Core(*core), log_likelihood, prior, conditionals
+            parts, sizes, *functions = loaded(parcel.code)
+            core = Core(*parts)
+            core.sizes = sizes
+            _kept[parcel.digest] = (core, *functions)
             while len(_kept) > KEPT:
                 _kept.popitem(last=False)
         _kept.move_to_end(parcel.digest)

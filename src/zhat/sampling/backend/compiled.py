@@ -6,7 +6,9 @@ the model's data and hyperparameters reach it as traced arguments, so that one p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +36,9 @@ SAVED_BY_MAP, SAVED_BY_DERIVATIVES, SAVED_BY_SWEEP = 0.03, 0.25, 0.5
 # A hundred points gain nearly all of it, and a population of hundreds fills such blocks.
 FEW_POINTS = 16
 BLOCK_MADE, MOST_OF_LARGE = 800_000, 100
+# Matrices from this many entries on that are factored at each point: so many numbers in all. Microseconds a gradient of a Gaussian process of 40
+# rows: 51 in blocks of 512 points, 29 of 128, 26 of 32; of 100 rows: 359 of 128, 236 of 32, 181 of 8.
+FACTORED, BLOCK_FACTORED = 1000, 60_000
 
 
 def block_size(data_size: int) -> int:
@@ -49,9 +54,11 @@ def is_short(n_numbers: int, saved: float) -> bool:
 def points_at_once(model: Model) -> int:
     """How many points of this model to evaluate together."""
     block = block_size(model.data_size)
+    if model.core.sizes.factored >= FACTORED:
+        return max(1, min(block, BLOCK_FACTORED // model.core.sizes.factored))
     if block >= FEW_POINTS:
         return block
-    made = max(1, round(model.core.made_share * model.data_size))
+    made = max(1, round(model.core.sizes.made_share * model.data_size))
     return max(block, min(BLOCK_MADE // made, MOST_OF_LARGE))
 
 
@@ -63,6 +70,23 @@ def over_points(fn: Callable[[Any], Any], points: Any, block: int) -> Any:
     # Equal blocks where the number allows: a remainder would be compiled as a second program.
     even = next((size for size in range(block, block // 2, -1) if n % size == 0), block)
     return jax.lax.map(fn, points, batch_size=even)
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for cyclic garbage inside: for code that makes some hundred thousand objects that stay.
+
+    Tracing and lowering a first answer's programs makes so many that Python searches all objects of the process, modules of JAX and all: 0.08 s
+    in which it finds little. Afterwards the search is as it was before, and finds what was left.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any, quick: bool = False) -> Any:
@@ -78,7 +102,7 @@ def compiled(model: Model, purpose: Any, body: Callable[..., Any], *args: Any, q
         return body(JaxBackend(core, data, hyper, block), *args)
 
     def compute() -> Any:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), without_collection() if core.is_new(purpose, quick) else nullcontext():
             return core.compiled(purpose, lambda: with_backend, quick)(model.data_for_calls, model.hyper, *args)
 
     journal = current()
@@ -89,7 +113,7 @@ def compiled_on(core: Core, purpose: Any, function: Callable[..., Any], *args: A
     """`function(*args)` in one compiled call in double precision, its program kept by this core under `purpose`."""
 
     def compute() -> Any:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), without_collection() if core.is_new(purpose) else nullcontext():
             return core.compiled(purpose, lambda: function)(*args)
 
     journal = current()

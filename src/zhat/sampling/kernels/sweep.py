@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -94,12 +94,13 @@ def sweep(
 
     purpose = ("sweep", kernel, type(moving.target).__name__, priors)
     body, arguments = partial(_moves, kernel, priors), (state, noise, tuning, target)
-    only_compiled = kernel.moves_parameters or isinstance(kernel, CompiledKernel)
+    # Nested sampling makes hundreds of moves in every run, so it begins compiled.
+    in_nested = isinstance(moving.target, AboveLikelihood)
+    only_compiled = kernel.moves_parameters or _only_compiled(type(kernel))
     moves_made = loop.moves_of(purpose, n_moves)
     n_numbers = moves_made * len(start.log_likelihood) * (model.data_size + model.n_dimensions**2)
-    if model.is_black_box or only_compiled or moves_made > MOVES_ON_HOST:
-        # Nested sampling makes thousands of moves in nearly every run: a program that is not optimised loses 0.1 s in each.
-        in_nested = isinstance(moving.target, AboveLikelihood)
+    if model.is_black_box or only_compiled or in_nested or moves_made > MOVES_ON_HOST:
+        # A program that is not optimised loses 0.1 s in each run of nested sampling.
         quick = not only_compiled and not in_nested and is_short(n_numbers, SAVED_BY_SWEEP)
         states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, *arguments, quick=quick)
     else:
@@ -116,6 +117,11 @@ def sweep(
     if n_bad:
         reevaluate(model, bad_at_move, bad_position, loop)
     return Swept(states, Rate(acceptance, each[0]), Rate(accepted, each[1]))
+
+
+@cache  # looking for the attributes of a protocol takes longer than moving some points
+def _only_compiled(kind: type[Kernel]) -> bool:
+    return isinstance(kind, CompiledKernel)
 
 
 def _as_float(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -10,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from zhat.errors import BadType, ShapeError
-from zhat.model.data import largest_array, largest_made
+from zhat.model.core import Sizes
+from zhat.model.data import largest_array, largest_factored, largest_made
 from zhat.model.values import check_value_type, not_one_value
 from zhat.seeding import key_shape
 
@@ -33,8 +35,10 @@ def check_traceable(model: Model) -> None:
     with jax.enable_x64(True):
         try:
             program, out = jax.make_jaxpr(one_point, return_shape=True)(key_shape(), model.data, model.hyper)
-            core.largest_array = largest_array(program)
-            core.made_share = largest_made(program) / max(model.data_size, 1)
+            core.sizes = Sizes(largest=largest_array(program))
+            made = largest_made(program) / max(model.data_size, 1)
+            of_point = [True] + [False] * (len(program.jaxpr.invars) - 1)
+            core.sizes = replace(core.sizes, made_share=made, factored=largest_factored(program, of_point))
         except (
             jax.errors.TracerArrayConversionError,
             jax.errors.TracerBoolConversionError,

@@ -1,0 +1,1 @@
+"""Functions as JAX traces them: whether it can, and what it makes of them."""

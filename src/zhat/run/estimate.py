@@ -232,7 +232,7 @@ def plan(runner: Runner, method: Method | str | None, budget: Budget | None, pre
     if precision is not None:
         check_precision(precision, chosen)
     if runner.given is not None:
-        check_method(chosen or Bridge(), runner.repeats)
+        check_method(chosen or Bridge(), runner.repeats, precision)
         return by_draws(lambda m, draws: replace(runner, repeats=1, given=draws)(m, 0, budget), runner.given, chosen)
     if chosen is None:
         return by_default(runner.model, runner, budget, precision, False if runner.spread else runner.progress)

@@ -231,6 +231,46 @@ def test_models_with_draws_are_compared():
     assert comparison.evidences["line"].settings["draws"]["chains"] == 4
 
 
+def test_what_a_comparison_refuses_of_draws_it_refuses_before_anything_runs(monkeypatch):
+    smaller = zoo.example("E8s-slope").model
+    monkeypatch.setattr("zhat.comparing.compare.run_models", lambda *args, **settings: pytest.fail("a model was run"))
+    pair = {"slope": smaller, "line": (example().model, {"other": np.zeros((4, 1000))})}
+    with pytest.raises(BadInput, match="lack the parameter"):
+        zhat.compare(pair, seed=1, progress=False)
+    with pytest.raises(BadInput, match="makes its own draws"):
+        zhat.compare({**pair, "line": (example().model, draws())}, "smc", seed=1, progress=False)
+    with pytest.raises(BadInput, match=r"'line' failed and cannot be compared \(failed \(foreign-draws\)\): the mean slope"):
+        zhat.compare({**pair, "line": (example().model, swapped())}, seed=1, progress=False)
+
+
+def test_a_comparison_takes_numpyros_mcmc_object():
+    y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
+
+    def free(y):
+        numpyro.sample("y", dist.Normal(numpyro.sample("mu", dist.Normal(0.0, 2.0)), 1.0), obs=y)
+
+    def wide(y):
+        numpyro.sample("y", dist.Normal(numpyro.sample("mu", dist.Normal(0.0, 20.0)), 1.0), obs=y)
+
+    def sampler(program):
+        mcmc = numpyro.infer.MCMC(
+            numpyro.infer.NUTS(program),
+            num_warmup=200,
+            num_samples=500,
+            num_chains=2,
+            chain_method="vectorized",
+            progress_bar=False,
+        )
+        mcmc.run(jax.random.key(1), y)
+        return mcmc
+
+    factor = zhat.compare({"free": sampler(free), "wide": sampler(wide)}, NO_CHECK, seed=1, progress=False).log_bayes_factor(
+        "free", "wide"
+    )
+    s = [np.log(1.0 + 5.0 * v) / 2.0 - 0.5 * y.sum() ** 2 / (5.0 + 1.0 / v) for v in (4.0, 400.0)]
+    assert abs(factor.value - (s[1] - s[0])) < 4.5 * factor.se
+
+
 @pytest.mark.parametrize("method", [None, "importance"])
 def test_a_density_fitted_to_draws_is_checked_for_the_mode_that_they_missed(method):
     model = zoo.example("small-mode-10").model

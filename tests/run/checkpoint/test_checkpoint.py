@@ -113,7 +113,7 @@ def test_what_differs_is_said(tmp_path, monkeypatch):
     refused("these differ: the setting method", model, "importance")
     refused("these differ: the settings method, repeats, precision", model, "smc", repeats=2, precision=0.1)
     refused(
-        "these differ: the settings method, draws", model, "bridge", draws={"mu": np.linspace(-1.0, 1.0, 400).reshape(2, 200, 1)}
+        "these differ: the settings method, draws", model, "bridge", draws={"theta": np.linspace(-1.0, 1.0, 400).reshape(2, 200)}
     )
     refused("these differ: data of", model.with_data(np.asarray(model.data) + 1.0), "laplace")
     refused(

@@ -115,9 +115,9 @@ def test_what_differs_is_said(tmp_path, monkeypatch):
     refused(
         "these differ: the settings method, draws", model, "bridge", draws={"theta": np.linspace(-1.0, 1.0, 400).reshape(2, 200)}
     )
-    refused("these differ: data of", model.with_data(np.asarray(model.data) + 1.0), "laplace")
+    refused("these differ: the data of", model.with_data(np.asarray(model.data) + 1.0), "laplace")
     refused(
-        "functions of",
+        r"the log likelihood of 'E1' \(its code, or a value that it uses\), the prior",
         zhat.Model(lambda p, d: -1.0 * p["mu"].sum(), {"mu": dist.Normal(0.0, 1.0)}, data=model.data, name=model.name),
         "laplace",
     )

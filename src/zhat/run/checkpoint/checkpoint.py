@@ -38,6 +38,11 @@ SCHEMA = 2
 MANIFEST = "manifest.json"
 LOCK = "lock"
 MOST_MANIFEST_BYTES = 2**26
+# What else than its code makes a function another one.
+USED = {
+    "log likelihood": " (its code, or a value that it uses)",
+    "prior": " (its distributions, its code, or a value that it uses)",
+}
 # The exit code after SIGTERM: EX_TEMPFAIL of sysexits.h, "try again later".
 TERMINATED = 75
 
@@ -120,9 +125,10 @@ def _about(call: str, models: Mapping[str, Model], settings: Mapping[str, Any]) 
 
 
 def _of_model(model: Model) -> dict[str, str]:
-    functions = (model.log_likelihood, model.prior, model.conditionals, model.zero_where_nan, model.latent, model.core.made_from)
     return {
-        "functions": fingerprint_of(functions),
+        "log likelihood": fingerprint_of((model.log_likelihood, model.zero_where_nan)),
+        "prior": fingerprint_of(model.prior),
+        "structure": fingerprint_of((model.conditionals, model.latent, model.core.made_from)),
         "data": fingerprint(model.data),
         "hyperparameters": fingerprint(model.hyper),
         "name": model.name,
@@ -192,7 +198,7 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
     for name, model in here["models"].items():
         before = there["models"].get(name)
         if isinstance(before, dict):
-            other += [f"{part} of {name!r}" for part, value in model.items() if before.get(part) != value]
+            other += [f"the {part} of {name!r}{USED.get(part, '')}" for part, value in model.items() if before.get(part) != value]
     return other
 
 

@@ -67,3 +67,18 @@ def test_what_cannot_be_tested_is_refused():
     positive = normal_mean({"mu": dist.HalfNormal(2.0)})
     with pytest.raises(BadInput, match="edge of the support"):
         zhat.savage_dickey(positive, {"mu": np.abs(draws["mu"]) + 1e-3}, "mu", at=0.0)
+
+
+def test_a_point_that_draws_do_not_reach_says_what_to_do_instead():
+    prior = {"mu": dist.Normal(0.0, 2.0), "sigma": dist.HalfNormal(2.0)}
+    model = zhat.Model(lambda p, y: jnp.sum(dist.Normal(p["mu"], p["sigma"]).log_prob(y)), prior, data=Y, name="both")
+    fit = zhat.evidence(model, zhat.Bridge(mode_check=False), seed=1, progress=False)
+    result = zhat.savage_dickey(model, fit, "mu", at=20.0, seed=1)
+    assert result.se is None and "write the restricted model and use zhat.compare" in result.explain()
+    assert "SMC" not in result.explain()
+
+
+@pytest.mark.parametrize("at", ["0", float("nan"), None, [[1.0], [1.0, 2.0]], True])
+def test_a_point_is_a_number(at):
+    with pytest.raises(BadInput, match="give a finite number"):
+        zhat.savage_dickey(normal_mean(), exact_draws(np.random.default_rng(1)), "mu", at=at)

@@ -231,9 +231,132 @@ def test_models_with_draws_are_compared():
     assert comparison.evidences["line"].settings["draws"]["chains"] == 4
 
 
+def test_what_a_comparison_refuses_of_draws_it_refuses_before_anything_runs(monkeypatch):
+    smaller = zoo.example("E8s-slope").model
+    monkeypatch.setattr("zhat.comparing.compare.run_models", lambda *args, **settings: pytest.fail("a model was run"))
+    pair = {"slope": smaller, "line": (example().model, {"other": np.zeros((4, 1000))})}
+    with pytest.raises(BadInput, match="lack the parameter"):
+        zhat.compare(pair, seed=1, progress=False)
+    with pytest.raises(BadInput, match="makes its own draws"):
+        zhat.compare({**pair, "line": (example().model, draws())}, "smc", seed=1, progress=False)
+    with pytest.raises(BadInput, match=r"'line' failed and cannot be compared \(failed \(foreign-draws\)\): the mean slope"):
+        zhat.compare({**pair, "line": (example().model, swapped())}, seed=1, progress=False)
+
+
+def test_a_comparison_takes_numpyros_mcmc_object():
+    y = np.array([1.2, -0.4, 0.7, 2.1, 0.3])
+
+    def free(y):
+        numpyro.sample("y", dist.Normal(numpyro.sample("mu", dist.Normal(0.0, 2.0)), 1.0), obs=y)
+
+    def wide(y):
+        numpyro.sample("y", dist.Normal(numpyro.sample("mu", dist.Normal(0.0, 20.0)), 1.0), obs=y)
+
+    def sampler(program):
+        mcmc = numpyro.infer.MCMC(
+            numpyro.infer.NUTS(program),
+            num_warmup=200,
+            num_samples=500,
+            num_chains=2,
+            chain_method="vectorized",
+            progress_bar=False,
+        )
+        mcmc.run(jax.random.key(1), y)
+        return mcmc
+
+    factor = zhat.compare({"free": sampler(free), "wide": sampler(wide)}, NO_CHECK, seed=1, progress=False).log_bayes_factor(
+        "free", "wide"
+    )
+    s = [np.log(1.0 + 5.0 * v) / 2.0 - 0.5 * y.sum() ** 2 / (5.0 + 1.0 / v) for v in (4.0, 400.0)]
+    assert abs(factor.value - (s[1] - s[0])) < 4.5 * factor.se
+
+
 @pytest.mark.parametrize("method", [None, "importance"])
 def test_a_density_fitted_to_draws_is_checked_for_the_mode_that_they_missed(method):
     model = zoo.example("small-mode-10").model
     main = np.random.default_rng(1).standard_normal((4, 1000, 10)) * np.sqrt(100.0 / 101.0)  # exact draws of the mode with 0.97
     result = zhat.evidence(model, method, draws={"x": main}, seed=1, progress=False)
     assert not result.status.is_ok and {"missed-peak", "missed-mode"} & {reason.code for reason in result.status.reasons}
+
+
+# -- how the arrays are arranged ------------------------------------------------------------------------------------------
+
+
+def gaussian():
+    """A Gaussian in three dimensions whose log evidence is -1.5 log 2."""
+    prior = {"x": dist.Normal(0.0, 1.0).expand([3]).to_event(1)}
+    return zhat.Model(lambda p: -0.5 * jax.numpy.sum(p["x"] ** 2), prior, name="gaussian")
+
+
+def slow_chains(n_chains, n_draws, rho=0.7):
+    """Exact posterior draws of it, along chains that have the correlation rho."""
+    rng = np.random.default_rng(1)
+    z = np.empty((n_chains, n_draws, 3))
+    z[:, 0] = rng.standard_normal((n_chains, 3))
+    for t in range(1, n_draws):
+        z[:, t] = rho * z[:, t - 1] + np.sqrt(1.0 - rho**2) * rng.standard_normal((n_chains, 3))
+    return z * np.sqrt(0.5)
+
+
+def test_exchanged_axes_are_refused():
+    x = slow_chains(4, 1000)
+    assert estimate({"x": x}, model=gaussian()).status.is_ok
+    with pytest.raises(BadInput, match=r"the first two axes are exchanged.*x\.swapaxes\(0, 1\)"):
+        estimate({"x": x.swapaxes(0, 1)}, model=gaussian())
+    with pytest.raises(BadInput, match="4,000 chains of 1 draw each"):
+        estimate({"x": x.reshape(4000, 1, 3)}, model=gaussian())
+
+
+def test_many_short_chains_are_taken():
+    result = estimate({"x": slow_chains(1500, 20, rho=0.1)}, model=gaussian())
+    assert result.status.is_ok and result.settings["draws"]["chains"] == 750
+    moved = estimate({"x": slow_chains(1500, 20, rho=0.1) + 0.3}, model=gaussian())  # every check runs on so short chains
+    assert "foreign-draws" in str(moved.status)
+
+
+def test_interleaved_walkers_are_flagged_and_importance_sampling_answers():
+    flattened = {"x": slow_chains(32, 500).swapaxes(0, 1).reshape(-1, 3)}
+    result = estimate(flattened, model=gaussian())
+    assert "interleaved" in str(result.status) and "32 places later" in result.explain()
+    answered = zhat.evidence(gaussian(), draws=flattened, seed=1, progress=False)
+    assert answered.method == "importance" and answered.status.is_ok and "interleaved" in answered.why_this_method
+    assert abs(answered.log_evidence + 1.5 * np.log(2.0)) < 4.5 * answered.log_evidence_se
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "words"),
+    [
+        (np.ones((4, 1000, 3)), BadInput, r"'x\[0\]' is the same in every draw"),
+        (np.ma.masked_greater(slow_chains(4, 100), 0.5), BadInput, "masked values"),
+        (slow_chains(4, 100) * 1j, BadType, "complex numbers"),
+        ([[1.0, 2.0], [3.0]], BadType, "not an array of numbers of one shape"),
+        (np.full((4, 100, 3), "x"), BadType, "not an array of numbers of one shape"),
+        (None, BadType, "is None"),
+        (np.zeros((4, 0, 3)), ShapeError, "there are none"),
+    ],
+)
+def test_arrays_that_hold_no_draws_are_refused_at_the_door(x, error, words):
+    with pytest.raises(error, match=words):
+        estimate({"x": x}, model=gaussian())
+
+
+def test_a_precision_that_draws_cannot_give_is_refused():
+    with pytest.raises(BadInput, match=r"precision=0\.001 with draws"):
+        zhat.evidence(gaussian(), draws={"x": slow_chains(4, 1000)}, precision=0.001)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("cut.npz", b"PK\x03\x04 and no more", "cannot be read as an .npz"),
+        ("binary.csv", b"\x89HDF\r\n\xff\xfe\x00", "is not a line of numbers"),
+        ("garbage.nc", b"garbage", "cannot be opened"),
+        ("empty.json", b"{}", "empty.json"),
+    ],
+)
+def test_damaged_files_end_in_a_sentence(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=words):
+        estimate(tmp_path / name, model=gaussian())
+    with pytest.raises(BadInput, match="is a folder"):
+        estimate(tmp_path, model=gaussian())

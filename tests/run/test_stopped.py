@@ -32,6 +32,18 @@ def test_the_best_number_so_far(stopped):
     assert len(stopped.record.position) == 256
 
 
+@pytest.mark.parametrize(
+    ("method", "likelihoods"),
+    [(zhat.NestedSampling(n_live=100), 600), (zhat.SMC(n_particles=400), 3000), (zhat.PowerPosterior(), 60_000)],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_run_that_was_under_way_has_the_number_so_far(method, likelihoods):
+    found = zhat.evidence(MODEL, method, seed=1, budget=zhat.Budget(likelihoods=likelihoods), progress=False)
+    truth = 1.5 * np.log(2.0 * np.pi * 0.04) - 3.0 * np.log(10.0)
+    assert found.status.level is Level.FAILED and found.log_evidence_se is None
+    assert "most often too low" in found.explain() and truth - 6.0 < found.log_evidence < truth + 1.0
+
+
 def test_a_stored_name_forges_no_line(stopped, tmp_path):
     loaded = zhat.Evidence.load(stopped.save(tmp_path / "stopped.json"))
     assert not [line for line in described(loaded).splitlines() if line.startswith("log Z = 0")]

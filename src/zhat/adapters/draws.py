@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def read_draws(source: Any, model: Model) -> Brought:
     if hasattr(source, "columns") and hasattr(source, "to_numpy"):
         return _frame(source)
     if isinstance(source, Mapping):
-        return Brought({str(name): np.asarray(values) for name, values in source.items()})
+        return Brought({str(name): values for name, values in source.items()})
     if isinstance(source, Sequence) and source and all(isinstance(item, str | Path) for item in source):
         return _stan([Path(item) for item in source])
     kind = type(source)
@@ -87,6 +88,8 @@ def model_of(source: Any) -> Model | None:
 
 
 def _numpyro(source: Any) -> Brought:
+    if not getattr(source, "_states", True):
+        raise BadInput("draws: this MCMC object has no draws yet; call its run(...) first.")
     values = {str(name): np.asarray(array) for name, array in source.get_samples(group_by_chain=True).items()}
     extra = source.get_extra_fields(group_by_chain=True) if callable(getattr(source, "get_extra_fields", None)) else {}
     energy, diverging = extra.get("potential_energy"), extra.get("diverging")
@@ -203,13 +206,26 @@ def _file(path: Path, model: Model) -> Brought:
     if suffix == ".csv":
         return _stan([path])
     if suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            return Brought({name: arrays[name] for name in arrays.files}, path.name)
+        return _npz(path, model)
     if suffix == ".json":
         return _evidence(Evidence.load(path))
     if suffix in TREES:
         return read_draws(_tree(path), model)
+    if path.is_dir():
+        raise BadInput(f"draws: {path} is a folder; give the file, or a pattern such as {path / '*.csv'!s}.")
     raise BadInput(f"draws: {path.name} is not a kind of file that is read; {HOW}.")
+
+
+def _npz(path: Path, model: Model) -> Brought:
+    """The arrays of the model's parameters; the names of the others, which are not read."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            names = set(model.space.names)
+            return Brought({name: arrays[name] if name in names else np.empty(0) for name in arrays.files}, path.name)
+    except (Exception, MemoryError) as error:  # parsers of damaged archives raise nearly anything
+        raise BadInput(
+            f"draws: {path.name} cannot be read as an .npz file of arrays ({error or type(error).__name__}); write it anew with np.savez(...)."
+        ) from error
 
 
 def _tree(path: Path) -> Any:
@@ -217,14 +233,17 @@ def _tree(path: Path) -> Any:
         import xarray
     except ImportError as error:
         raise BadInput(f"draws: reading {path.name} needs xarray: pip install 'zhat[arviz]'.") from error
+    if path.suffix.lower() == ".zarr" and find_spec("zarr") is None:
+        raise BadInput(f"draws: reading {path.name} needs zarr: pip install zarr.")
     try:
         with xarray.open_datatree(path) as tree:
             loaded = tree.load()
     except (ValueError, OSError, ImportError, TypeError, KeyError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadInput(
-            f"draws: {path.name} cannot be opened ({reason}); NetCDF needs pip install 'zhat[arviz]' h5netcdf, Zarr needs zarr."
-        ) from error
+        reason = str(error).splitlines()[0].split(". ")[0] if str(error) else type(error).__name__
+        engines = (
+            "" if find_spec("h5netcdf") or find_spec("netCDF4") else "; NetCDF files of ArviZ need h5netcdf: pip install h5netcdf"
+        )
+        raise BadInput(f"draws: {path.name} cannot be opened: {reason.rstrip('.')}{engines}.") from error
     if _group(loaded, "posterior") is None:
         raise BadInput(
             f"draws: {path.name} has no group posterior; it has {', '.join(map(str, loaded.children)) or 'no groups'}."

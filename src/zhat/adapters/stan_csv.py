@@ -22,7 +22,7 @@ def read_stan_csv(path: Path) -> dict[str, Array]:
     settings: dict[str, str] = {}
     names: list[str] | None = None
     rows: list[list[float]] = []
-    with path.open(newline="", encoding="utf-8") as file:
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if line.startswith("#"):
                 for key, value in SETTING.findall(line):

@@ -20,7 +20,7 @@ def logged(path: str | None) -> Iterator[None]:
     try:
         handler = logging.FileHandler(path, encoding="utf-8", errors="replace")
     except (OSError, ValueError) as error:
-        raise BadInput(f"--log {path}: the file cannot be written ({error}).") from error
+        raise BadInput(f"--log {path}: the file cannot be written ({getattr(error, 'strerror', None) or error}).") from error
     handler.setFormatter(_OneLine(FORMAT))
     loggers = [logging.getLogger("zhat"), logging.getLogger("py.warnings")]
     levels = [logger.level for logger in loggers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from zhat.errors import BadInput
@@ -47,6 +47,30 @@ def add_draws(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="posterior draws of this model that you have: a NetCDF, Zarr or .npz file, or the Stan CSV files of all chains",
     )
+
+
+def add_draws_by_model(parser: argparse.ArgumentParser) -> None:
+    """``--draws NAME=PATH ...``, once for each model that has draws."""
+    parser.add_argument(
+        "--draws",
+        nargs="+",
+        action="append",
+        metavar=("NAME=PATH", "PATH"),
+        help="posterior draws of the model of this name, as in `estimate --draws`; once for each model that has some",
+    )
+
+
+def draws_by_model(words: Sequence[Sequence[str]] | None, names: Collection[str]) -> dict[str, Any]:
+    """The draws of every ``--draws`` by the model's name."""
+    found: dict[str, Any] = {}
+    for first, *others in words or ():
+        name, equals, path = first.partition("=")
+        if not equals or name not in names or not path:
+            raise BadInput(f"--draws {first}: give NAME=PATH, where NAME is one of {', '.join(names)}.")
+        if name in found:
+            raise BadInput(f"--draws {first}: {name!r} has draws already; give all its files after one --draws {name}=.")
+        found[name] = draws_from([path, *others])
+    return found
 
 
 def draws_from(paths: Sequence[str] | None) -> Any:

@@ -34,6 +34,7 @@ from zhat.cli.logs import logged
 from zhat.cli.parsing import Parser
 from zhat.cli.terminal import printable, say
 from zhat.errors import ZhatError
+from zhat.model.black_box import RAISED_BY_LIKELIHOOD
 from zhat.results.storage import library_version
 
 # In the order of the help.
@@ -121,9 +122,22 @@ def _run(options: argparse.Namespace) -> Exit:
         if "RESOURCE_EXHAUSTED" in str(error):  # of JAX
             say(OUT_OF_MEMORY)
             return Exit.FAILED
-        print(printable(traceback.format_exc()), file=sys.stderr)
+        return _say_error(error)
+
+
+def _say_error(error: Exception) -> Exit:
+    """The traceback; of an error of the user's likelihood only the part after our own calls."""
+    of_likelihood = any(note.startswith(RAISED_BY_LIKELIHOOD) for note in getattr(error, "__notes__", ()))
+    frames = error.__traceback__
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    while of_likelihood and frames is not None and frames.tb_frame.f_code.co_filename.startswith(ours):
+        frames = frames.tb_next
+    print(printable("".join(traceback.format_exception(type(error), error, frames))), file=sys.stderr)
+    if of_likelihood:
+        say("zhat: your log likelihood raised the error above, and the run ended; return -inf where the likelihood is zero.")
+    else:
         say("zhat: the run ended with the error above; if it does not come from your model, please report it as a bug of zhat.")
-        return Exit.FAILED
+    return Exit.FAILED
 
 
 def _leave(code: Exit) -> NoReturn:

@@ -16,16 +16,26 @@ from zhat.errors import BadInput, BadType
 from zhat.model.identity import same_model
 from zhat.model.model import UNNAMED, Model
 from zhat.results.estimate import Evidence
+from zhat.run.from_draws import model_of
 
 
 def apart(models: Any) -> tuple[Any, dict[str, Any]]:
     """The models or evidences by name, and the posterior draws of those that come as (model, draws)."""
     if not isinstance(models, Mapping):
         return models, {}
-    pairs = {name: item for name, item in models.items() if isinstance(item, tuple) and len(item) == 2}
+    pairs = {name: pair for name, item in models.items() if (pair := _pair(item)) is not None}
     return {name: pairs[name][0] if name in pairs else item for name, item in models.items()}, {
-        name: item[1] for name, item in pairs.items()
+        name: draws for name, (_, draws) in pairs.items()
     }
+
+
+def _pair(item: Any) -> tuple[Any, Any] | None:
+    """Model and draws of an item that has both; None for anything else."""
+    if isinstance(item, tuple) and len(item) == 2:
+        return item
+    if isinstance(item, Model | Evidence) or (inside := model_of(item)) is None:
+        return None
+    return inside, item
 
 
 def check_items(models: Any) -> None:

@@ -38,7 +38,8 @@ def check_usable(name: str, e: Any) -> None:
     if not isinstance(e, Evidence):
         raise BadType(f"{name!r} is a {type(e).__name__}: give an Evidence (or use compare() with models).")
     if e.status.level is Level.FAILED or math.isnan(e.log_evidence):
-        raise BadInput(f"the evidence of {name!r} failed and cannot be compared: {e.status}. Run it again, or leave it out.")
+        why = " ".join(reason.sentence for reason in e.status.reasons[:1]) or "run it again, or leave it out."
+        raise BadInput(f"the evidence of {name!r} failed and cannot be compared ({e.status}): {why}")
 
 
 def different_data(first: str, second: str, one: str | None, other: str | None) -> BadInput:

@@ -32,7 +32,8 @@ from zhat.numerics.combining.uncertainty import combine_repeats
 from zhat.results.estimate import Evidence, Kind
 from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.distribution.executors import arranged
-from zhat.run.estimate import evidence, settings_of
+from zhat.run.distribution.plans import carry_out
+from zhat.run.estimate import Runner, described, given, plan
 from zhat.run.many_models import check_runs, run_models, seed_for
 from zhat.sampling.backend.loop import Budget
 from zhat.seeding import Key
@@ -74,7 +75,8 @@ def compare(
     ----------
     models : mapping of str to Model, Evidence or (Model, draws)
         Models are run; evidences, also loaded ones, are taken as they are. Of a pair the evidence comes from the posterior draws, in any
-        of the forms that `evidence(draws=...)` takes.
+        of the forms that `evidence(draws=...)` takes; NumPyro's MCMC object is such a pair by itself. `repeats` and `precision` are for
+        models that are run.
     method : Method, name of one, or None
         For the models; None as in `evidence`.
     prior : mapping or sequence of float, optional
@@ -95,27 +97,40 @@ def compare(
     checkpoint : path, optional
         As in `evidence`.
     """
-    models, with_draws = apart(models)
+    models, brought = apart(models)
     check_items(models)
     if until not in (None, DECIDED):
         raise BadInput(f"until={until!r}: give until='decided', or leave it out.")
     chances = check_prior(tuple(models), prior)
     every = {name: item.named(name) for name, item in models.items() if isinstance(item, Model)}
-    runnable = {name: model for name, model in every.items() if name not in with_draws}
+    runnable = {name: model for name, model in every.items() if name not in brought}
     grids = check_vary(every, vary)
     check_runs(runnable, method, repeats, budget, precision)
     if check is not None:
         check_runs(every, check, 1, budget)
-    about = (settings_of(method), repeats, precision, until, settings_of(check), vary, sorted(with_draws))
+    with_draws = {name: given(every[name], draws) for name, draws in brought.items()}
+    for name, draws in with_draws.items():
+        plan(Runner(every[name], 0, 1, False, False, draws), method, budget)  # refuses methods that do not use draws
+    about = {
+        "method": described(method),
+        "repeats": repeats,
+        "precision": precision,
+        "until": until,
+        "check": described(check),
+        "vary": vary,
+        "draws": with_draws,
+    }
     with (
         checkpointed(checkpoint, "compare", every, about, seed) as seed,
         arranged(executor, workers, list(every.values()), repeats) as where,
     ):
         runs = _Runs(runnable, seed, progress, budget, where)
-        first = runs.by(method, repeats, dict.fromkeys(runnable, precision), 0)
-        for name, draws in with_draws.items():
-            own = seed_for(seed, name, 0)
-            first[name] = evidence(every[name], method, draws=draws, seed=own, progress=progress, budget=budget)
+        first = {}
+        for name, draws in with_draws.items():  # before the others: draws that are of something else are refused at once
+            runner = Runner(every[name], seed_for(seed, name, 0), 1, progress, False, draws)
+            (first[name],) = carry_out([plan(runner, method, budget)], None, progress)
+            check_usable(name, first[name])
+        first |= runs.by(method, repeats, dict.fromkeys(runnable, precision), 0)
         found = {name: item if isinstance(item, Evidence) else first[name] for name, item in models.items()}
         comparison = _comparison(found, chances)
         for round_ in range(1, MAX_ROUNDS + 1 if until else 1):

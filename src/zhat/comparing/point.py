@@ -56,7 +56,7 @@ def point_of(model: Model, name: str, at: Any, draws: Draws) -> Point:
     whole, index = _parsed(model, name)
     k = model.space.names.index(whole)
     site = model.space.sites[k]
-    value = np.asarray(at, np.float64)
+    value = _numbers(at)
     shape = site.shape if index is None else ()
     if value.shape != shape:
         first = ",".join("0" for _ in site.shape)
@@ -98,6 +98,16 @@ def prior_at(model: Model, position: Array, prior: Array, point: Point) -> tuple
         f"the restricted model has the priors that the others have given {point.name} at the point; write that model and use zhat.compare."
     )
     return float(np.log(np.mean(np.exp(own - own.max()))) + own.max()), Status.suspect("prior-depends", sentence)
+
+
+def _numbers(at: Any) -> Array:
+    try:
+        value = np.asarray(at)
+        if value.dtype.kind in "iuf" and np.isfinite(value).all():
+            return value.astype(np.float64)
+    except ValueError:  # a ragged list
+        pass
+    raise BadInput(f"savage_dickey(at={at!r}): give a finite number, or an array of them, such as at=0.0.")
 
 
 def _parsed(model: Model, name: str) -> tuple[str, tuple[int, ...] | None]:

@@ -48,6 +48,9 @@ from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key, check_seed
 from zhat.verdicts.from_chains import chains_status, reciprocal_status
 
+# What to do where the draws do not give the density at the point.
+REMEDY = "write the restricted model and use zhat.compare"
+
 
 @dataclass(frozen=True)
 class SavageDickey:
@@ -125,7 +128,7 @@ def savage_dickey(model: Model, draws: Any, parameter: str, *, at: Any, seed: in
         halves = in_halves(chains.draws)
         first, second = (_density(model, fit, use, point, loop) for fit, use in (halves, halves[::-1]))
         both = BothHalves(first, second)
-    status = status.and_(reciprocal_status(both)).and_(dependent)
+    status = status.and_(reciprocal_status(both, REMEDY)).and_(dependent)
     diagnostics: dict[str, Diagnostic] = {
         **brought.diagnostics,
         "pareto_k": max(both.first.pareto_k, both.second.pareto_k),

@@ -102,7 +102,7 @@ class SMC(Method):
         if self.n_particles % self.n_islands:
             raise BadInput(
                 f"SMC(n_particles={self.n_particles}, n_islands={self.n_islands}): the islands are equal, so the number of "
-                "particles must be a multiple of the number of islands."
+                f"particles must be a multiple of the number of islands; give n_particles={-(-self.n_particles // self.n_islands) * self.n_islands}."
             )
         if not hasattr(self.schedule, "next_beta"):
             raise BadType(f"SMC(schedule={self.schedule!r}): give a schedule such as zhat.schedules.AdaptiveESS(0.9).")

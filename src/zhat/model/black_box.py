@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from zhat.model.core import Shown
     from zhat.model.model import Model
 
+# How the note on an error of a user's likelihood begins.
+RAISED_BY_LIKELIHOOD = "raised by the log likelihood of"
+
 
 @dataclass(frozen=True)
 class BlackBox:
@@ -53,7 +56,7 @@ class BlackBox:
                         f"log_likelihood fails on {n} points at once (batched=True): {str(error).rstrip('.')}. It takes one point at a "
                         "time: set batched=False, or write it for arrays with a leading axis of points."
                     ) from error
-                error.add_note(f"raised by the log likelihood of {self.name!r} on a batch of {n} points.")
+                error.add_note(f"{RAISED_BY_LIKELIHOOD} {self.name!r} on a batch of {n} points.")
                 raise
             return batch_of_values(values, n)
         out = np.empty(n)
@@ -67,7 +70,7 @@ class BlackBox:
                         f"log_likelihood fails at one point (batched=False): {str(error).rstrip('.')}. It takes arrays with a leading axis "
                         "of points: set batched=True."
                     ) from error
-                error.add_note(f"raised by the log likelihood of {self.name!r} at {describe_point(params, i)}.")
+                error.add_note(f"{RAISED_BY_LIKELIHOOD} {self.name!r} at {describe_point(params, i)}.")
                 raise
             out[i] = single_value(value)
         return out

@@ -331,8 +331,14 @@ TABLE: tuple[Code, ...] = (
     Code(
         "repeated-draws",
         "given draws",
-        "more than a tenth of the draws are copies of others: a resampled set",
-        "the draws as the sampler made them",
+        "more than a tenth of the draws are copies of others: a resampled set, or walkers flattened into one chain",
+        "the draws as the sampler made them, each chain apart",
+    ),
+    Code(
+        "interleaved",
+        "given draws",
+        "draws resemble later ones and not those between: several chains or walkers stand in turn in one array",
+        "arrays (chain, draw, ...); of emcee the sampler itself",
     ),
     Code(
         "points-disagree",

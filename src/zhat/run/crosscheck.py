@@ -95,7 +95,7 @@ def crosscheck(
     if not report.ok:
         raise BadInput(f"crosscheck: {model.name!r} does not pass its own check, so no number would mean anything:\n{report}")
     with (
-        checkpointed(checkpoint, "crosscheck", {model.name: model}, own, seed) as own_seed,
+        checkpointed(checkpoint, "crosscheck", {model.name: model}, {"draws": own}, seed) as own_seed,
         arranged(executor, workers, [model], 1) as where,
     ):
         runner = Runner(model, own_seed, 1, progress, where is not None)

@@ -104,7 +104,7 @@ def evidence(
     runner = Runner(model, check_seed(seed), repeats, progress, False, own)
     plan(runner, method, budget, precision)  # checks all arguments; it is never run
     several = repeats if precision is None else max(repeats, 2)  # to reach a precision several runs may be combined
-    about = (settings_of(method), repeats, precision, own)
+    about = {"method": described(method), "repeats": repeats, "precision": precision, "draws": own}
     with (
         checkpointed(checkpoint, "evidence", {model.name: model}, about, seed) as own_seed,
         arranged(executor, workers, [model], several) as where,
@@ -232,7 +232,7 @@ def plan(runner: Runner, method: Method | str | None, budget: Budget | None, pre
     if precision is not None:
         check_precision(precision, chosen)
     if runner.given is not None:
-        check_method(chosen or Bridge(), runner.repeats)
+        check_method(chosen or Bridge(), runner.repeats, precision)
         return by_draws(lambda m, draws: replace(runner, repeats=1, given=draws)(m, 0, budget), runner.given, chosen)
     if chosen is None:
         return by_default(runner.model, runner, budget, precision, False if runner.spread else runner.progress)
@@ -289,6 +289,12 @@ def only_joint(model: Model, what: str, with_draws: bool = False) -> str:
 
 def _names() -> str:
     return ", ".join(registry())
+
+
+def described(method: Method | str | None) -> Any:
+    """A method by its name and settings; by its default settings where it is given by name."""
+    chosen = method_named(method) if isinstance(method, str) else method
+    return None if chosen is None else (chosen.name, settings_of(chosen))
 
 
 def settings_of(value: Any) -> Any:

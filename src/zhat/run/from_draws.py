@@ -102,8 +102,8 @@ def judged(model: Model, given: Given, bench: Workbench) -> Judged:
     return Judged(chains, given_status(model, given, chains, found), given_diagnostics(given, chains, found))
 
 
-def check_method(method: Method, repeats: int) -> None:
-    """Refuse a method that makes its own draws, and repeats, which would use the same draws each time."""
+def check_method(method: Method, repeats: int, precision: float | None = None) -> None:
+    """Refuse a method that makes its own draws, repeats, which would use the same draws each time, and a precision that they do not give."""
     if not method.reads_draws and not _can_be_shaped(method):
         able = ", ".join(name for name, cls in registry().items() if cls.reads_draws)
         raise BadInput(
@@ -114,6 +114,11 @@ def check_method(method: Method, repeats: int) -> None:
         raise BadInput(
             f"repeats={repeats} with draws=...: the draws would be the same each time, and the scatter of the repeats too small; leave "
             "repeats out, or draws."
+        )
+    if precision is not None:
+        raise BadInput(
+            f"precision={precision} with draws=...: the number of draws decides the standard error, and no more are made; leave precision out, "
+            "or draws."
         )
 
 

@@ -18,7 +18,7 @@ from zhat.results.estimate import Evidence
 from zhat.run.checkpoint.checkpoint import checkpointed
 from zhat.run.distribution.executors import arranged
 from zhat.run.distribution.plans import carry_out
-from zhat.run.estimate import Runner, plan, settings_of
+from zhat.run.estimate import Runner, described, plan
 from zhat.sampling.backend.loop import Budget
 from zhat.seeding import Key
 
@@ -50,7 +50,7 @@ def evidences(
             raise BadType(f"{name!r} is a {type(model).__name__}: give a Model.")
     check_runs(models, method, repeats, budget, precision)
     named = {name: model.named(name) for name, model in models.items()}
-    about = (settings_of(method), repeats, precision)
+    about = {"method": described(method), "repeats": repeats, "precision": precision}
     with (
         checkpointed(checkpoint, "evidences", named, about, seed) as own_seed,
         arranged(executor, workers, list(named.values()), repeats) as where,

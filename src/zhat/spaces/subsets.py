@@ -188,7 +188,7 @@ class Subsets:
         """
         moves = moves_by_default(len(self.covariates)) if n_moves is None else n_moves
         settings = SearchSettings(n_chains, moves, n_refined, n_draws)
-        about = (settings, prior, self.covariates)
+        about = {**vars(settings), "prior": prior, "covariates": self.covariates}
         with checkpointed(checkpoint, "Subsets.search", {self.model.name: self.model}, about, seed) as own_seed:
             return search_subsets(self, prior, settings, own_seed, progress)
 

@@ -95,16 +95,16 @@ def bridge_status(both: BothWays) -> Status:
     return status.and_(_halves_status(both))
 
 
-def reciprocal_status(both: BothHalves) -> Status:
-    """Whether the weights allow a standard error, and the two halves agree."""
+def reciprocal_status(both: BothHalves, remedy: str = REMEDY) -> Status:
+    """Whether the weights allow a standard error, and the two halves agree; `remedy` is what else may be done."""
     halves = (both.first, both.second)
     if min(half.inside for half in halves) == 0.0:
         return Status.failed(
             "no-overlap",
-            f"no draw of one half of the chains lies where the density that was fitted to the other half is: they disagree; {REMEDY}.",
+            f"no draw of one half of the chains lies where the density that was fitted to the other half is: they disagree; {remedy}.",
         )
-    status = _weights_status(max(half.pareto_k for half in halves), min(half.ess for half in halves), both.se)
-    return status.and_(_halves_status(both))
+    status = _weights_status(max(half.pareto_k for half in halves), min(half.ess for half in halves), both.se, remedy)
+    return status.and_(_halves_status(both, remedy))
 
 
 def regions_status(gaps: list[tuple[float, float]]) -> Status:
@@ -119,21 +119,21 @@ def regions_status(gaps: list[tuple[float, float]]) -> Status:
     )
 
 
-def _weights_status(pareto_k: float, ess: float, se: float) -> Status:
+def _weights_status(pareto_k: float, ess: float, se: float, remedy: str = REMEDY) -> Status:
     status = Status.ok()
     if pareto_k >= MAX_PARETO_K:
         status = status.and_(
             Status.suspect(
                 "pareto-k",
                 f"the averaged terms have Pareto k = {pareto_k:.2f} (flagged from {MAX_PARETO_K}): posterior and proposal hardly overlap, "
-                f"and the mean depends on few draws; {REMEDY}.",
+                f"and the mean depends on few draws; {remedy}.",
             )
         )
     if ess < MIN_ESS:
         status = status.and_(
             Status.suspect(
                 "low-ess",
-                f"effective sample size {ess:.0f} of the averages (below {MIN_ESS:.0f} is flagged); run the chains longer, or {REMEDY}.",
+                f"effective sample size {ess:.0f} of the averages (below {MIN_ESS:.0f} is flagged); run the chains longer, or {remedy}.",
             )
         )
     if se > MAX_SE:
@@ -141,18 +141,18 @@ def _weights_status(pareto_k: float, ess: float, se: float) -> Status:
             Status.suspect(
                 "large-error",
                 f"the standard error is {se:.2f} nats, above {MAX_SE}, where it is no longer that of a normal; run the chains longer, "
-                f"or {REMEDY}.",
+                f"or {remedy}.",
             )
         )
     return status
 
 
-def _halves_status(both: BothWays | BothHalves) -> Status:
+def _halves_status(both: BothWays | BothHalves, remedy: str = REMEDY) -> Status:
     if both.joint_errors_apart <= APART:
         return Status.ok()
     return Status.suspect(
         "halves-differ",
         f"one half of the chains gives {both.first.log_ratio:.3f}, the other {both.second.log_ratio:.3f}, "
         f"{both.joint_errors_apart:.1f} standard errors apart (flagged above {APART:.0f}): the chains have not converged; run them "
-        f"longer, or {REMEDY}.",
+        f"longer, or {remedy}.",
     )

@@ -24,7 +24,7 @@ CHECK = "check that model, data, priors and draws belong together"
 def given_status(model: Model, given: Given, chains: Chains, found: Belonging) -> Status:
     """Whether the draws may be used."""
     status = _densities_status(found, given.brought.lp_lacks_constants)
-    if status.is_ok:
+    if status.is_ok and given.interleaved is None:  # whose standard errors would be too small
         status = _score_status(model, found, chains)
     share = given.brought.n_divergent / max(given.position.shape[0] * given.position.shape[1] * given.thinned_by, 1)
     if share > MANY_DIVERGENT:
@@ -37,12 +37,21 @@ def given_status(model: Model, given: Given, chains: Chains, found: Belonging) -
             )
         )
     repeated = repeated_share(given.position)
-    if repeated > MANY_REPEATED:
+    if given.interleaved is not None:
+        status = status.and_(
+            Status.suspect(
+                "interleaved",
+                f"every draw resembles the one {given.interleaved.lag} places later (correlation {given.interleaved.correlation:.2f}, "
+                f"{given.interleaved.z:.0f} standard errors), and not those between: the draws of several chains or walkers stand in turn in one "
+                "array, and their standard error would be too small. Keep chains apart, (chain, draw, ...); of emcee give the sampler itself.",
+            )
+        )
+    elif repeated > MANY_REPEATED:
         status = status.and_(
             Status.suspect(
                 "repeated-draws",
-                f"{repeated:.0%} of the draws are copies of others elsewhere in the chains: a resampled set, whose standard error cannot "
-                "be known; give the draws as the sampler made them.",
+                f"{repeated:.0%} of the draws are copies of others elsewhere in the chains: a resampled set, or walkers flattened into one "
+                "chain, whose standard error cannot be known; give the draws as the sampler made them, each chain apart.",
             )
         )
     return status
@@ -134,9 +143,17 @@ def _score_status(model: Model, found: Belonging, chains: Chains) -> Status:
     mends = f" Exchanging {found.exchanged[0]} and {found.exchanged[1]} mends it." if found.exchanged else ""
     sentence = (
         f"the mean slope of the log posterior at the draws is not zero, or its products with the coordinates are not those of the "
-        f"posterior: off by up to {score.largest:.1f} standard errors, most for {name}. For draws of this posterior that has a chance of "
-        f"{math.exp(max(score.log_p, -700.0)):.1g}: other data, another prior, exchanged columns or too short chains; {CHECK}.{mends}"
+        f"posterior: off by up to {_standard_errors(score.largest)}, most for {name}. For draws of this posterior that has a chance of "
+        f"{_chance(score.log_p)}: other data, another prior, exchanged columns or too short chains; {CHECK}.{mends}"
     )
     if score.log_p < math.log(REFUSED) and chains.r_hat <= MAX_R_HAT:
         return Status.failed("foreign-draws", sentence)
     return Status.suspect("foreign-draws", sentence)
+
+
+def _standard_errors(z: float) -> str:
+    return f"{z:.1f} standard errors" if z < 1000.0 else "more than 1,000 standard errors"
+
+
+def _chance(log_p: float) -> str:
+    return f"{math.exp(log_p):.1g}" if log_p > math.log(1e-99) else "less than 1e-99"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zhat.numerics.logspace import log_sum_exp
-from zhat.numerics.nested import insertion_rank_z, log_volumes, nested_log_weights
+from zhat.numerics.nested import insertion_rank_z, log_evidence, log_volumes, nested_log_weights
 from zhat.numerics.strata import stratified_log_mean
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Estimate, Status
@@ -264,6 +264,10 @@ def _masses_status(masses: FromMasses, n_live: int) -> Status:
 
 
 def unfinished_nested(run: NestedRun, why: Stopped) -> Estimate:
-    """The failed estimate of a run that was stopped."""
-    sentence = f"no evidence yet, the {len(run.n_alive) - run.n_live:,} dead points so far are in the record: {why}."
-    return Estimate(np.nan, None, Status.failed(why.code, sentence), record=run)
+    """The failed estimate of a run that was stopped: its dead points, and the live points where they stood."""
+    sentence = (
+        f"the run did not come to its end: {why}. The number is that of the {len(run.n_alive) - run.n_live:,} dead points so far and of the live "
+        "points as they stood, most often too low; both are in the record."
+    )
+    value = log_evidence(run.log_likelihood, log_volumes(run.n_alive))
+    return Estimate(value, None, Status.failed(why.code, sentence), record=run)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from zhat.errors import BadInput, BadType
+from zhat.numerics.logspace import log_mean_exp
 from zhat.numerics.tempering import Sum, carried_se, genealogical_se, independent_islands_se, within_rungs_se
 from zhat.numerics.weights import pareto_k
 from zhat.results.estimate import Estimate, Status
@@ -53,9 +54,17 @@ def settled_run(record: object, reader: str) -> PathRun:
 
 
 def unfinished(run: PathRun, why: Stopped) -> Estimate:
-    """The failed estimate of a run that was stopped."""
-    sentence = f"no evidence yet, the rungs up to inverse temperature {run.betas[-1]:.3g} of 1 are in the record: {why}."
-    return Estimate(np.nan, None, Status.failed(why.code, sentence), record=run)
+    """The failed estimate of a run that was stopped: the steps between its rungs, and one from the last rung to the posterior."""
+    n = len(run.log_likelihood)
+    if n == 0:
+        return Estimate(np.nan, None, Status.failed(why.code, f"no evidence yet: {why}."), record=run)
+    steps = np.diff([*run.betas[:n], 1.0])
+    value = sum(log_mean_exp(step * rung.ravel()) for step, rung in zip(steps, run.log_likelihood, strict=True))
+    sentence = (
+        f"the run did not come to its end: {why}. The number is that of the rungs up to inverse temperature {run.betas[n - 1]:.3g}, which are in "
+        "the record, and of one step from there to 1, most often too low."
+    )
+    return Estimate(float(value), None, Status.failed(why.code, sentence), record=run)
 
 
 def sum_se(run: PathRun, total: Sum) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import zhat
@@ -116,3 +117,20 @@ def test_undecided_has_a_code_of_its_own(tmp_path):
     ]
     same = [replace(run, log_evidence=-5.0).save(tmp_path / f"{i}.json") for i, run in enumerate(runs)]
     assert compare(*map(str, same)) == Exit.UNDECIDED
+
+
+def test_draws_by_the_name_of_the_model(capsys, tmp_path):
+    run = zhat.evidence(zhat.zoo.example("E8s-slope").model, zhat.Bridge(n_draws=250), seed=3, progress=False)
+    np.savez(tmp_path / "line.npz", **{name: x.reshape(4, 250, *x.shape[1:]) for name, x in run.record.parameters.items()})
+    fit = str(tmp_path / "line.npz")
+    two = ("simple=zoo:E8s-none", "line=zoo:E8s-slope", "--method", "bridge", "n_draws=250")
+    assert compare(*two, "--draws", f"line={fit}", "--json") == Exit.OK
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["model"] for row in answer["models"]} == {"simple", "line"}
+    for words, sentence in (
+        (("--draws", fit), "give NAME=PATH, where NAME is one of simple, line"),
+        (("--draws", f"curve={fit}"), "give NAME=PATH, where NAME is one of simple, line"),
+        (("--draws", f"line={fit}", "--draws", f"line={fit}"), "has draws already"),
+    ):
+        assert compare(*two, *words) == Exit.BAD_INPUT
+        assert sentence in capsys.readouterr().err

@@ -110,10 +110,14 @@ def test_what_differs_is_said(tmp_path, monkeypatch):
             zhat.evidence(*args, progress=False, checkpoint=folder, **{"seed": 1, **settings})
 
     refused(r"these differ: the seed \(1, now 2\)", model, "laplace", seed=2)
-    refused("these differ: the settings", model, "importance")
-    refused("these differ: data of", model.with_data(np.asarray(model.data) + 1.0), "laplace")
+    refused("these differ: the setting method", model, "importance")
+    refused("these differ: the settings method, repeats, precision", model, "smc", repeats=2, precision=0.1)
     refused(
-        "functions of",
+        "these differ: the settings method, draws", model, "bridge", draws={"theta": np.linspace(-1.0, 1.0, 400).reshape(2, 200)}
+    )
+    refused("these differ: the data of", model.with_data(np.asarray(model.data) + 1.0), "laplace")
+    refused(
+        r"the log likelihood of 'E1' \(its code, or a value that it uses\), the prior",
         zhat.Model(lambda p, d: -1.0 * p["mu"].sum(), {"mu": dist.Normal(0.0, 1.0)}, data=model.data, name=model.name),
         "laplace",
     )

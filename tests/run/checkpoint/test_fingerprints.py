@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import io
+import logging
 import os
 import subprocess
 import sys
@@ -30,6 +32,37 @@ def test_equal_things_are_equal():
     assert fingerprint_of(made(1)) == fingerprint_of(made(1))
     assert fingerprint_of({"a": 1, "b": np.ones(2)}) == fingerprint_of({"b": np.ones(2), "a": 1})
     assert fingerprint_of(dist.Normal(0.0, 1.0)) == fingerprint_of(dist.Normal(0.0, 1.0))
+
+
+CALLS = 0
+OUT = io.BytesIO()
+LOG = logging.getLogger("a likelihood's")
+
+
+def counted(x):
+    global CALLS
+    CALLS += 1
+    OUT.write(b".")
+    LOG.debug("called")
+    return SCALE * x
+
+
+def test_state_that_a_function_keeps_is_no_change(monkeypatch, tmp_path):
+    """A run that its budget ended goes on in the same process, although its likelihood has counted its calls."""
+    calls = 0
+
+    def local(x):
+        nonlocal calls
+        calls += 1
+        return x
+
+    before, inner = fingerprint_of(counted), fingerprint_of(local)
+    counted(1.0), local(1.0)
+    assert CALLS and calls and fingerprint_of(counted) == before and fingerprint_of(local) == inner
+    with (tmp_path / "one").open("w") as one, (tmp_path / "two").open("w") as two:
+        assert fingerprint_of(made(1, one)) == fingerprint_of(made(1, two))
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    assert fingerprint_of(counted) != before
 
 
 def test_any_change_shows(monkeypatch):

@@ -13,7 +13,12 @@ from zhat.sampling.backend.journal import Journal
 from zhat.sampling.backend.nesting import rebuilt
 from zhat.sampling.backend.segments import Entry, Segments
 
-HERE = {"call": "evidence", "settings": "0", "versions": ["python 3.11"], "models": {"m": {"data": "0", "functions": "1"}}}
+HERE = {
+    "call": "evidence",
+    "settings": {"method": "0"},
+    "versions": ["python 3.11"],
+    "models": {"m": {"data": "0", "functions": "1"}},
+}
 
 
 def mutated(content, rng):
@@ -34,7 +39,7 @@ def mutated(content, rng):
 
 
 def test_manifests(tmp_path):
-    good = json.dumps({"format": "zhat checkpoint", "schema": 1, **HERE, "seed": 7}).encode()
+    good = json.dumps({"format": "zhat checkpoint", "schema": 2, **HERE, "seed": 7}).encode()
     path, rng, refused = tmp_path / "manifest.json", np.random.default_rng(1), 0
     for _ in range(250):
         path.write_bytes(mutated(good, rng))

@@ -142,8 +142,8 @@ def test_a_population_that_is_stopped_hands_over_its_finished_rungs():
     limit = half_of_a_population()
     found, counted = run(POPULATION, budget=Budget(likelihoods=limit))
     assert found.status.level is Level.FAILED
-    assert np.isnan(found.log_evidence) and found.log_evidence_se is None
-    assert "no evidence yet, the rungs up to inverse temperature" in found.explain()
+    assert np.isfinite(found.log_evidence) and found.log_evidence_se is None
+    assert "that of the rungs up to inverse temperature" in found.explain()
     record = found.record
     assert isinstance(record, PathRun) and not record.complete
     assert len(record.log_likelihood) == len(record.betas) == len(record.n_moves) >= 1

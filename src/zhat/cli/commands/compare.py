@@ -10,6 +10,7 @@ from typing import Any
 from zhat.cli.exits import Exit, exit_of_comparison
 from zhat.cli.finding import find_items
 from zhat.cli.options import (
+    add_draws_by_model,
     add_endurance,
     add_method,
     add_output,
@@ -18,6 +19,7 @@ from zhat.cli.options import (
     add_vary,
     add_where,
     budget_from,
+    draws_by_model,
     method_from,
     values_from,
 )
@@ -26,12 +28,14 @@ from zhat.cli.terminal import comparison_text, one_line, printable, say, show, w
 from zhat.comparing.compare import DECIDED, compare
 from zhat.errors import BadInput
 from zhat.report.page.page import check_path
+from zhat.results.estimate import Evidence
 from zhat.seeding import check_seed
 
 EXAMPLES = (
     "zhat compare models.py:linear models.py:quadratic --seed 1",
     "zhat compare simple=run.json line=models.py:linear --json",
     "zhat compare zoo:pima zoo:pima-age --check smc --html pima.html",
+    "zhat compare a=a.py b=b.py --draws a=a.nc --draws b=b_1.csv b_2.csv",
 )
 
 
@@ -45,6 +49,7 @@ def add(commands: Any) -> None:
         EXAMPLES,
     )
     add_targets(parser)
+    add_draws_by_model(parser)
     add_where(parser, "models and repeats")
     add_endurance(parser)
     parser.add_argument("--until-decided", action="store_true", help="more runs of the models that are tied within the error")
@@ -94,7 +99,7 @@ def run(options: argparse.Namespace) -> Exit:
         "checkpoint": options.checkpoint,
     }
     with contextlib.redirect_stdout(sys.stderr):  # what the models print is not the result
-        comparison = compare(find_items(options.targets), **settings)
+        comparison = compare(_with_draws(find_items(options.targets), options.draws), **settings)
     print_comparison(comparison, options)
     notes = (
         []
@@ -109,6 +114,15 @@ def run(options: argparse.Namespace) -> Exit:
         for line in notes:
             say(one_line(line))
     return exit_of_comparison(comparison)
+
+
+def _with_draws(items: dict[str, Any], words: list[list[str]] | None) -> dict[str, Any]:
+    """The models, those with draws as (model, draws)."""
+    draws = draws_by_model(words, items)
+    for name in draws:
+        if isinstance(items[name], Evidence):
+            raise BadInput(f"--draws {name}=...: {name!r} is a kept result; give the model itself, FILE.py[:name] or zoo:ID.")
+    return {name: (item, draws[name]) if name in draws else item for name, item in items.items()}
 
 
 def _vary(options: argparse.Namespace) -> dict[str, list[float]] | None:

@@ -18,7 +18,8 @@ def python_call(result: Evidence, name: str) -> str:
     inside = ", ".join(f"{key}={value!r}" for key, value in _literals(result).items())
     method = f"zhat.methods.registry()[{result.method!r}]({inside})"
     repeats = f", repeats={_n_runs(result)}" if _n_runs(result) > 1 else ""
-    run = f"zhat.evidence(models[{name!r}], {method}, seed={result.seed}{repeats})"
+    draws = f", draws=draws[{name!r}]" if _draws(result) else ""
+    run = f"zhat.evidence(models[{name!r}], {method}{draws}, seed={result.seed}{repeats})"
     if result.model == name:  # a comparison names models that have no name of their own
         run = f"replace({run}, model={name!r})"
     return f"runs[{name!r}] = {run}{_comment(result)}"
@@ -28,6 +29,7 @@ def command_line(result: Evidence) -> str:
     """The same for a shell, with FILE.py:name for the model."""
     words = ["zhat", "estimate", "FILE.py:name", "--method", result.method]
     words += [f"{key}={value!r}" for key, value in _literals(result).items()]
+    words += ["--draws", "DRAWS"] if _draws(result) else []
     words += ["--seed", str(result.seed)]
     if _n_runs(result) > 1:
         words += ["--repeats", str(_n_runs(result))]
@@ -48,6 +50,12 @@ def _n_runs(result: Evidence) -> int:
     return int(str(result.diagnostics.get("runs_before_pooling", len(result.repeats))))
 
 
+def _draws(result: Evidence) -> dict[str, Any]:
+    """What the result keeps of the posterior draws that it was made from; empty where it made its own."""
+    found = result.settings.get("draws")
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
 def _literals(result: Evidence) -> dict[str, Any]:
     return {
         key: value for key, value in result.settings.items() if value is not None and _is_literal(value) and key.isidentifier()
@@ -55,8 +63,16 @@ def _literals(result: Evidence) -> dict[str, Any]:
 
 
 def _comment(result: Evidence) -> str:
-    objects = {key: value for key, value in result.settings.items() if not _is_literal(value)}
-    return f"  # with {written(objects)}" if objects else ""
+    draws = _draws(result)
+    # With draws the proposal of importance sampling is fitted to them.
+    left_out = {"draws", "proposal"} if draws and result.method == "importance" else {"draws"} if draws else set()
+    objects = {key: value for key, value in result.settings.items() if not _is_literal(value) and key not in left_out}
+    parts = [f"with {written(objects)}"] if objects else []
+    if draws:
+        parts.append(
+            f"draws: {draws.get('chains')} chains of {draws.get('draws')} from {draws.get('from')}, fingerprint {draws.get('fingerprint')}"
+        )
+    return f"  # {'; '.join(parts)}" if parts else ""
 
 
 def _is_literal(value: Any) -> bool:

@@ -34,10 +34,15 @@ from zhat.sampling.backend.segments import Segments
 from zhat.seeding import check_seed
 
 FORMAT = "zhat checkpoint"
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "manifest.json"
 LOCK = "lock"
 MOST_MANIFEST_BYTES = 2**26
+# What else than its code makes a function another one.
+USED = {
+    "log likelihood": " (its code, or a value that it uses)",
+    "prior": " (its distributions, its code, or a value that it uses)",
+}
 # The exit code after SIGTERM: EX_TEMPFAIL of sysexits.h, "try again later".
 TERMINATED = 75
 
@@ -46,11 +51,11 @@ log = logging.getLogger("zhat")
 
 @contextmanager
 def checkpointed(
-    path: str | os.PathLike[str] | None, call: str, models: Mapping[str, Model], settings: Any, seed: int | None
+    path: str | os.PathLike[str] | None, call: str, models: Mapping[str, Model], settings: Mapping[str, Any], seed: int | None
 ) -> Iterator[int]:
     """Keep a journal of this call in a folder, or go on from the one that is there; yields the seed.
 
-    A call without a seed takes that of the checkpoint. Inside another checkpoint nothing is opened: the outer one keeps all.
+    `settings` are the call's arguments by name; which of them differs is said. A call without a seed takes that of the checkpoint. Inside another checkpoint nothing is opened: the outer one keeps all.
     """
     if path is None or current() is not None:
         yield check_seed(seed)
@@ -110,19 +115,20 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _about(call: str, models: Mapping[str, Model], settings: Any) -> dict[str, Any]:
+def _about(call: str, models: Mapping[str, Model], settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "call": call,
-        "settings": fingerprint_of(settings),
+        "settings": {name: fingerprint_of(value) for name, value in settings.items()},
         "versions": list(versions()),
         "models": {name: _of_model(model) for name, model in models.items()},
     }
 
 
 def _of_model(model: Model) -> dict[str, str]:
-    functions = (model.log_likelihood, model.prior, model.conditionals, model.zero_where_nan, model.latent, model.core.made_from)
     return {
-        "functions": fingerprint_of(functions),
+        "log likelihood": fingerprint_of((model.log_likelihood, model.zero_where_nan)),
+        "prior": fingerprint_of(model.prior),
+        "structure": fingerprint_of((model.conditionals, model.latent, model.core.made_from)),
         "data": fingerprint(model.data),
         "hyperparameters": fingerprint(model.hyper),
         "name": model.name,
@@ -162,6 +168,8 @@ def _manifest(path: Path) -> dict[str, Any]:
             raise ValueError("it has no seed")
         if not isinstance(manifest["models"], dict) or not isinstance(manifest["versions"], list):
             raise ValueError("it is incomplete")
+        if schema == SCHEMA and not isinstance(manifest["settings"], dict):
+            raise ValueError("it has no settings")
     except (Exception, MemoryError) as error:  # parsers of damaged input raise nearly anything
         raise BadInput(
             f"{where}: its {MANIFEST} is damaged or not of zhat ({error}); give the name of a new checkpoint."
@@ -178,8 +186,11 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
     other = []
     if there.get("call") != here["call"]:
         other.append(f"the function ({str(there.get('call'))[:40]!r}, now {here['call']!r})")
-    if there.get("settings") != here["settings"]:
-        other.append("the settings (method, repeats, precision, ...)")
+    before = there["settings"]
+    names = [name for name, value in here["settings"].items() if before.get(name) != value]
+    names += [str(name)[:40] for name in before if name not in here["settings"]]
+    if names and there.get("call") == here["call"]:
+        other.append(f"the setting{'s' if len(names) > 1 else ''} {', '.join(names)}")
     was, now = there["versions"], here["versions"]
     other += [f"the version ({str(a)[:40]}, now {b})" for a, b in zip(was, now, strict=False) if a != b]
     if sorted(map(str, there["models"])) != sorted(here["models"]):
@@ -187,7 +198,7 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
     for name, model in here["models"].items():
         before = there["models"].get(name)
         if isinstance(before, dict):
-            other += [f"{part} of {name!r}" for part, value in model.items() if before.get(part) != value]
+            other += [f"the {part} of {name!r}{USED.get(part, '')}" for part, value in model.items() if before.get(part) != value]
     return other
 
 

@@ -1,14 +1,18 @@
 """Fingerprints of what a user gives: functions by their code and what they hold, distributions and arrays by their content.
 
 Two processes that run the same script get the same fingerprints; a change of the code, of a constant in it, of a value in a closure or of
-a global that the code names gives another. What cannot be read (compiled extensions, open files) counts by its type.
+a global that the code names gives another. What cannot be read (compiled extensions, open files, loggers) counts by its type. A global or a
+variable around a function that the function itself assigns, such as a count of its calls, is its state and does not count.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import dis
 import functools
 import hashlib
+import io
+import logging
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -59,6 +63,8 @@ def _parts(value: Any) -> list[Any]:
         return [value.__func__, value.__self__]
     if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]
+    if isinstance(value, io.IOBase | logging.Logger | logging.LoggerAdapter):
+        return []
     if isinstance(value, type | types.ModuleType | types.BuiltinFunctionType):
         return [getattr(value, "__module__", ""), getattr(value, "__qualname__", getattr(value, "__name__", ""))]
     if hasattr(value, "__wrapped__"):
@@ -74,7 +80,10 @@ def _parts(value: Any) -> list[Any]:
 
 def _function(function: types.FunctionType) -> list[Any]:
     parts: list[Any] = [function.__qualname__, function.__code__, function.__defaults__, function.__kwdefaults__]
-    for cell in function.__closure__ or ():
+    own = _assigned(function.__code__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if name in own:
+            continue
         try:
             parts.append(cell.cell_contents)
         except ValueError:  # not filled yet
@@ -82,7 +91,7 @@ def _function(function: types.FunctionType) -> list[Any]:
     if _is_library(function.__module__):
         return parts
     for name in function.__code__.co_names:
-        if name in function.__globals__:
+        if name in function.__globals__ and name not in own:
             held = function.__globals__[name]
             # Functions of libraries count by name: their versions are compared apart.
             parts += [
@@ -90,6 +99,12 @@ def _function(function: types.FunctionType) -> list[Any]:
                 held if not _is_library(getattr(held, "__module__", None)) else str(getattr(held, "__qualname__", name)),
             ]
     return parts
+
+
+def _assigned(code: types.CodeType) -> set[str]:
+    """The globals and variables of enclosing functions that this code assigns."""
+    stores = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"}
+    return {str(step.argval) for step in dis.get_instructions(code) if step.opname in stores}
 
 
 def _is_library(module: Any) -> bool:

@@ -20,7 +20,7 @@ from zhat.numerics.draws.score_identities import ScoreTest, score_test
 from zhat.results.records import Array
 from zhat.sampling.backend.evaluation import log_densities, log_jacobian, slopes
 from zhat.sampling.backend.loop import Loop
-from zhat.sampling.chains.given import Given
+from zhat.sampling.chains.given import Given, strides
 from zhat.sampling.chains.posterior import Chains
 
 # Draws at which gradients are taken: enough for every z-score of the guides, at a cost below that of the draws.
@@ -141,8 +141,13 @@ def _no_score(model: Model, elsewhere: Array) -> str:
 
 
 def _some(position: Array) -> Array:
+    return _at_most(position, AT_MOST)
+
+
+def _at_most(position: Array, n: int) -> Array:
     n_chains, n_draws, _ = position.shape
-    return position[:, :: max(1, -(-n_chains * n_draws // AT_MOST))]
+    across, along = strides(n_chains, n_draws, n)
+    return position[::across, ::along]
 
 
 def _exchange_for_density(model: Model, given: Given, loop: Loop) -> tuple[str, str] | None:
@@ -166,7 +171,7 @@ def _exchange_for_score(model: Model, position: Array, loop: Loop) -> tuple[str,
     d = position.shape[2]
     if not 2 <= d <= EXCHANGES_UP_TO:
         return None
-    few = position[:, :: max(1, position.shape[0] * position.shape[1] // (AT_MOST // 4))]
+    few = _at_most(position, AT_MOST // 4)
     for pair in combinations(range(d), 2):
         other = _exchanged(few, *pair)
         if score_test(other, slopes(model, other.reshape(-1, d), loop).reshape(other.shape)).log_p > MENDED:

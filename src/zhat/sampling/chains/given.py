@@ -13,6 +13,7 @@ import numpy as np
 
 from zhat.errors import BadInput
 from zhat.model.model import Model
+from zhat.numerics.draws.arrangement import Likeness, echo, likeness_of_neighbours
 from zhat.numerics.series import effective_sample_size
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.backend import constrain_batch
@@ -25,6 +26,15 @@ from zhat.sampling.importance.from_draws import by_site
 ENOUGH = 20_000
 # Draws in all below which nothing is fitted to them.
 FEWEST = 100
+# Draws of one chain below which their correlation in time cannot be judged.
+SHORTEST = 4
+# Draws of a chain that thinning leaves, where it has so many: beyond that, whole chains are left out instead.
+SERIES = 50
+# Chains, more than draws of each, from which the first axis may be time.
+FEWEST_ROWS = 20
+# Standard errors from which neighbouring chains are taken for successive draws, and draws for those of several chains in turn. The largest of
+# 10,000 lags in a hundred coordinates has 5 by chance.
+EXCHANGED_AXES, INTERLEAVED = 6.0, 8.0
 # Relative error of a parameter that is mapped to the unconstrained space and back: single precision has 1e-7.
 ROUND_TRIP = 1e-3
 
@@ -61,12 +71,16 @@ class Brought:
 
 @dataclass(frozen=True)
 class Given:
-    """Draws of one model: unconstrained vectors (n_chains, n_draws, d), and what came along with them."""
+    """Draws of one model: unconstrained vectors (n_chains, n_draws, d), and what came along with them.
+
+    `interleaved` is set where several chains stand in turn in one.
+    """
 
     position: Array
     brought: Brought
     ignored: tuple[str, ...] = ()
     thinned_by: int = 1
+    interleaved: Likeness | None = None
     lp: Array | None = None
     log_likelihood: Array | None = None
     log_prior: Array | None = None
@@ -87,17 +101,35 @@ def matched(model: Model, brought: Brought) -> Given:
     position = position.reshape(n_chains, n_draws, -1)
     if n_chains * n_draws < FEWEST:
         raise BadInput(f"draws: there are {n_chains * n_draws} of them, too few to fit a density to; give {FEWEST} at least.")
+    _check_chains(n_chains, n_draws)
+    _check_moving(model, position)
+    if not brought.coupled:
+        _check_axes(position)
     extras = {name: _like(getattr(brought, name), n_chains, n_draws) for name in ("lp", "log_likelihood", "log_prior")}
-    step = max(1, -(-n_chains * n_draws // ENOUGH), _walkers_step(position) if brought.coupled else 1)
-    kept = slice(None, None, step)
+    across, along = strides(n_chains, n_draws, ENOUGH)
+    along = max(along, _walkers_step(position) if brought.coupled else 1)
+    kept = (slice(None, None, across), slice(None, None, along))
+    if position[kept].shape[1] < SHORTEST:
+        raise BadInput(
+            f"draws: the walkers' mean is independent only every {along} steps, and there are {n_draws}: run the ensemble longer."
+        )
     ignored = tuple(sorted(set(brought.values) - set(model.space.names)))
+    late = echo(position)
     return Given(
-        position=position[:, kept],
+        position=position[kept],
         brought=brought,
         ignored=ignored,
-        thinned_by=step,
-        **{name: None if x is None else x[:, kept] for name, x in extras.items()},
+        thinned_by=across * along,
+        interleaved=late if late.z > INTERLEAVED else None,
+        **{name: None if x is None else x[kept] for name, x in extras.items()},
     )
+
+
+def strides(n_chains: int, n_draws: int, at_most: int) -> tuple[int, int]:
+    """Every how many chains, and every how many draws of each, are kept so that `at_most` remain and their order in time can be judged."""
+    step = max(1, -(-n_chains * n_draws // at_most))
+    along = min(step, max(1, n_draws // SERIES))
+    return -(-step // along), along
 
 
 def evaluated(model: Model, given: Given, loop: Loop) -> Chains:
@@ -128,6 +160,37 @@ def repeated_share(position: Array) -> float:
     fresh[:, 1:] = (position[:, 1:] != position[:, :-1]).any(axis=2)
     moved = position[fresh]
     return 1.0 - len(np.unique(moved, axis=0)) / len(moved)
+
+
+def _check_chains(n_chains: int, n_draws: int) -> None:
+    if n_draws < SHORTEST:
+        raise BadInput(
+            f"draws: {n_chains:,} chains of {n_draws} draw{'s' if n_draws > 1 else ''} each; arrays are (chain, draw, ...), and a chain needs {SHORTEST} "
+            "draws at least. Are the first two axes exchanged? Then give x.swapaxes(0, 1) of every array; draws of one chain are (draw, ...)."
+        )
+
+
+def _check_moving(model: Model, position: Array) -> None:
+    still = (position == position[0, 0]).all(axis=(0, 1))
+    if still.any():
+        name = model.space.coordinate_names()[int(np.argmax(still))]
+        raise BadInput(
+            f"draws: {name!r} is the same in every draw, so it was fixed and not sampled; fix it in the model as well, or sample it."
+        )
+
+
+def _check_axes(position: Array) -> None:
+    """Refuse arrays in which the first axis is time."""
+    n_chains, n_draws, _ = position.shape
+    if n_chains <= max(n_draws, FEWEST_ROWS):
+        return
+    found = likeness_of_neighbours(position)
+    if found.z > EXCHANGED_AXES:
+        raise BadInput(
+            f"draws: {n_chains:,} chains of {n_draws} draws each, in which every chain resembles the next (correlation "
+            f"{found.correlation:.2f}, {found.z:.0f} standard errors): the first two axes are exchanged. Arrays are (chain, draw, ...); give "
+            "x.swapaxes(0, 1) of every array."
+        )
 
 
 def _check_support(model: Model, flat: dict[str, Array], position: Array) -> None:

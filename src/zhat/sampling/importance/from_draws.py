@@ -113,23 +113,40 @@ def by_site(model: Model, draws: Mapping[str, Any], argument: str) -> tuple[dict
         hint = f" (the nearest name there is {near[0]!r})" if near else ""
         raise BadInput(
             f"{argument} lack the parameter {missing[0]!r} of {model.name!r}{hint}: it has {', '.join(map(repr, names))}, and the draws "
-            f"have {', '.join(repr(str(name)) for name in draws)}. Save every parameter of the model with the draws, under its own name."
+            f"have {', '.join(repr(str(name)) for name in draws) or 'none'}. Save every parameter of the model with the draws, under its own name."
         )
     flat: dict[str, Array] = {}
     leading: dict[str, tuple[int, ...]] = {}
     for site in model.space.sites:
-        array = np.asarray(draws[site.name], np.float64)
+        array = _numbers(draws[site.name], f"{argument}: {site.name!r}")
         n_axes = array.ndim - len(site.shape)
         if n_axes not in (1, 2) or array.shape[n_axes:] != site.shape:
             raise ShapeError(
-                f"{argument}[{site.name!r}] has shape {array.shape}: a draw of it has shape {site.shape}, and before that there "
+                f"{argument}: {site.name!r} has shape {array.shape}: a draw of it has shape {site.shape}, and before that there "
                 "is one axis (draws) or two (chains, draws)."
             )
         if not np.isfinite(array).all():
-            raise BadInput(f"{argument}[{site.name!r}] has values that are not finite; they cannot be posterior draws.")
+            raise BadInput(f"{argument}: {site.name!r} has values that are not finite; they cannot be posterior draws.")
         leading[site.name] = array.shape[:n_axes]
         flat[site.name] = array.reshape(-1, *site.shape)
     shape = leading[names[0]]
-    if len(set(leading.values())) != 1 or not np.prod(shape):
+    if len(set(leading.values())) == 1 and not np.prod(shape):
+        raise ShapeError(f"{argument}: there are none; the arrays have shape {shape} before the shape of a draw.")
+    if len(set(leading.values())) != 1:
         raise ShapeError(f"{argument}: every parameter needs the same number of chains and draws; there are {leading}.")
     return flat, (1, shape[0]) if len(shape) == 1 else (shape[0], shape[1])
+
+
+def _numbers(values: Any, what: str) -> Array:
+    """Real numbers of an array-like; refused where it holds something else, or masked values."""
+    if values is None:
+        raise BadType(f"{what} is None: give an array of its draws.")
+    if np.ma.is_masked(values):
+        raise BadInput(f"{what} has masked values; give an array in which every draw has a value.")
+    try:
+        array = np.asarray(values)
+        if not np.issubdtype(array.dtype, np.complexfloating):
+            return np.asarray(array, np.float64)
+    except (ValueError, TypeError) as error:
+        raise BadType(f"{what} is not an array of numbers of one shape; give one such as np.asarray(x, float).") from error
+    raise BadType(f"{what} has complex numbers; draws are real.")

@@ -187,18 +187,19 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
         yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS), 2)
         yield from (smc, slices, Family("smc", End.TEMPERING, more, 3))
         return
-    nested = _standard(Family("nested", End.THRESHOLDS, _by_moves(LIVE_POINTS)))
+    in_regions = model.n_dimensions <= REGIONS_OF_COMPILED_UP_TO
+    nested = _standard(Family("nested", End.THRESHOLDS, NestedSampling() if in_regions else _by_moves(LIVE_POINTS)))
     if first_accepted:
         yield from (nested, smc)
-    elif model.n_dimensions <= REGIONS_OF_COMPILED_UP_TO:
-        yield from (_standard(Family("nested", End.THRESHOLDS, NestedSampling())), _standard(SHAPED_BY_NESTED), smc)
+    elif in_regions:
+        yield from (nested, _standard(SHAPED_BY_NESTED), smc)
     else:
         yield from (smc, nested)
     yield from (slices, BRIDGE_OF_CURVED, by_hmc, Family("nested", End.THRESHOLDS, _by_moves(2 * LIVE_POINTS), 2))
 
 
 def _by_moves(n_live: int) -> NestedSampling:
-    """Nested sampling by moves: as a second view of compiled models regions are not calibrated."""
+    """Nested sampling by moves: as a view of compiled models of more dimensions regions are not calibrated."""
     return NestedSampling(n_live=n_live, replacement=MarkovReplacement())
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import zhat
 from zhat.errors import BadInput
+from zhat.sampling.backend.loop import Loop
 
 P = 6
 
@@ -66,6 +67,33 @@ def test_the_same_seed_gives_the_same_digits(small):
     family = small[0]
     first, second = (family.search(seed=7, n_moves=100, n_chains=8, n_draws=500, progress=False) for _ in range(2))
     assert first.inclusion == second.inclusion and np.array_equal(first.log_evidence, second.log_evidence)
+
+
+class Killed(BaseException):
+    """As SIGKILL: nothing of ours catches it."""
+
+
+def test_a_search_that_was_ended_goes_on_with_the_same_digits(small, tmp_path, monkeypatch):
+    settings = {"seed": 7, "n_moves": 100, "n_chains": 8, "n_draws": 500, "progress": False}
+    undisturbed = small[0].search(**settings)
+    tick, ticks = Loop.tick, []
+    for stop in (3, 6):
+
+        def counted(self, *args, stop=stop, **more):
+            ticks.append(1)
+            if len(ticks) == stop:
+                raise Killed
+            return tick(self, *args, **more)
+
+        ticks.clear()
+        monkeypatch.setattr(Loop, "tick", counted)
+        with pytest.raises(Killed):
+            small[0].search(**settings, checkpoint=tmp_path / "ckpt")
+    monkeypatch.setattr(Loop, "tick", tick)
+    resumed = small[0].search(**settings, checkpoint=tmp_path / "ckpt")
+    assert resumed.inclusion == undisturbed.inclusion and np.array_equal(resumed.log_evidence, undisturbed.log_evidence)
+    with pytest.raises(BadInput, match="these differ: the settings n_moves, prior"):
+        small[0].search(**{**settings, "n_moves": 200}, prior=lambda mask: 1.0, checkpoint=tmp_path / "ckpt")
 
 
 def test_a_family_too_large_to_enumerate_is_searched(linear_family):

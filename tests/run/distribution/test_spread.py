@@ -219,3 +219,13 @@ def test_time_limits_are_checked():
         LocalPool(2, timeout=0.0)
     with pytest.raises(BadType, match="seconds that one likelihood may take"):
         LocalPool(2, timeout="long")
+
+
+def test_an_executor_that_was_shut_down_is_refused():
+    model = zhat.Model.black_box(gaussian, PRIOR, name="box")
+    with ThreadPoolExecutor(2) as executor:
+        pass
+    with pytest.raises(BadInput, match="it takes no more work"):
+        zhat.evidence(model, zhat.Importance(n_draws=1000), seed=1, progress=False, executor=executor)
+    with pytest.raises(BadInput, match="it takes no more work"):
+        zhat.evidence(model, zhat.Importance(n_draws=1000), seed=1, progress=False, executor=executor, repeats=4)

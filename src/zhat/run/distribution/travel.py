@@ -18,7 +18,7 @@ import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -102,7 +102,14 @@ def submitted(executor: Executor, function: Callable[..., Any], calls: Sequence[
     """
     client, wrapped = getattr(executor, "_client", None), getattr(executor, "_wrap_future", None)
     if client is None:
-        return [executor.submit(function, *args) for args in calls]
+        try:
+            return [executor.submit(function, *args) for args in calls]
+        except BrokenExecutor:  # a worker was lost
+            raise
+        except RuntimeError as error:
+            raise BadInput(
+                f"executor=...: it takes no more work ({error}); make the call while it is open, inside its `with`."
+            ) from error
     if wrapped is None or len(calls) == 1:
         return [executor.submit(function, *args, pure=False) for args in calls]
     return [wrapped(future) for future in client.map(function, *zip(*calls, strict=True), pure=False)]

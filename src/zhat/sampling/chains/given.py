@@ -114,7 +114,7 @@ def matched(model: Model, brought: Brought) -> Given:
             f"draws: the walkers' mean is independent only every {along} steps, and there are {n_draws}: run the ensemble longer."
         )
     ignored = tuple(sorted(set(brought.values) - set(model.space.names)))
-    late = echo(position)
+    late = echo(position[:, : max(SHORTEST, ENOUGH // n_chains)])
     return Given(
         position=position[kept],
         brought=brought,
@@ -184,7 +184,7 @@ def _check_axes(position: Array) -> None:
     n_chains, n_draws, _ = position.shape
     if n_chains <= max(n_draws, FEWEST_ROWS):
         return
-    found = likeness_of_neighbours(position)
+    found = likeness_of_neighbours(position[: max(FEWEST_ROWS, ENOUGH // n_draws)])
     if found.z > EXCHANGED_AXES:
         raise BadInput(
             f"draws: {n_chains:,} chains of {n_draws} draws each, in which every chain resembles the next (correlation "

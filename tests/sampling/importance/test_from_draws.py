@@ -58,9 +58,9 @@ GOOD = {"b": np.zeros((500, 3)) + np.arange(500)[:, None] / 500, "s": np.linspac
     [
         ([1.0], BadType, "draws is a list: give a dict of arrays"),
         ({"b": GOOD["b"]}, BadInput, "draws lack the parameter 's' of 'vector'"),
-        ({**GOOD, "b": np.zeros((500, 2))}, ShapeError, r"draws\['b'\] has shape \(500, 2\): a draw of it has shape \(3,\)"),
+        ({**GOOD, "b": np.zeros((500, 2))}, ShapeError, r"'b' has shape \(500, 2\): a draw of it has shape \(3,\)"),
         ({**GOOD, "s": np.ones(400)}, ShapeError, "every parameter needs the same number of chains and draws"),
-        ({**GOOD, "s": np.full(500, np.nan)}, BadInput, r"draws\['s'\] has values that are not finite"),
+        ({**GOOD, "s": np.full(500, np.nan)}, BadInput, r"'s' has values that are not finite"),
         ({**GOOD, "s": np.full(500, -1.0)}, BadInput, r"draw 0 \(b = .*, s = -1.*\) lies outside of the support"),
         ({name: values[:20] for name, values in GOOD.items()}, BadInput, "20 are too few for n_components=1 in 4 dimensions"),
     ],

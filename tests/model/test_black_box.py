@@ -3,6 +3,7 @@
 import re
 from functools import cache
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro.distributions as dist
@@ -157,3 +158,25 @@ def test_a_fingerprint_can_be_given():
     assert zhat.evidence(model, zhat.PriorMean(n_draws=200), seed=1, progress=False).data_id == "decay-2026"
     given = Model.black_box(lambda p, y: -0.5 * float(p["x"]) ** 2, {"x": dist.Normal()}, data=np.ones(3))
     assert given.data_id == Model(lambda p, y: -0.5 * p["x"] ** 2, {"x": dist.Normal()}, data=np.ones(3)).data_id
+
+
+def angle(t):
+    return jax.jit(lambda x: jnp.sum(jnp.cos(2.0 * jnp.pi * x * t)))
+
+
+def test_what_jax_compiles_runs_in_double_precision_wherever_it_is_called_from():
+    """JAX keeps one precision for each compiled function: calls inside of a run and before it must not differ."""
+    wave, prior = angle(np.linspace(0.0, 10.0, 30)), {"x": dist.Uniform(0.0, 1.0)}
+    model = Model.black_box(lambda p: float(wave(p["x"])), prior)
+    result = zhat.evidence(model, zhat.PriorMean(n_draws=200), seed=1, progress=False)
+    assert np.isfinite(result.log_evidence)
+    assert zhat.evidence(model, seed=1, progress=False).status.is_ok  # which measures the price of a call before its runs
+
+
+def test_a_function_that_was_compiled_in_single_precision_is_told_what_to_do():
+    wave = angle(np.linspace(0.0, 10.0, 30))
+    wave(np.float64(0.3))
+    model = Model.black_box(lambda p: float(wave(p["x"])), {"x": dist.Uniform(0.0, 1.0)})
+    with pytest.raises(ValueError, match="verifier errors") as raised:
+        zhat.evidence(model, zhat.PriorMean(n_draws=200), seed=1, progress=False)
+    assert any("jax_enable_x64" in note for note in raised.value.__notes__)

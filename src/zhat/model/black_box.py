@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import jax
 import numpy as np
 
 from zhat.errors import BadType
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # How the note on an error of a user's likelihood begins.
 RAISED_BY_LIKELIHOOD = "raised by the log likelihood of"
+# What JAX says of a compiled function that is called in single and in double precision.
+TWO_PRECISIONS = "verifier errors"
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,12 @@ class BlackBox:
         """Log likelihoods at a batch of points of the space (leading axis n), each checked to be a real number.
 
         The function receives copies, so that it cannot change the caller's points. Its exceptions are raised unchanged, with a
-        note of the point.
+        note of the point. Where it calls functions that JAX compiles they run in double precision, wherever this is called from.
         """
+        with jax.enable_x64(True):
+            return self._values(params)
+
+    def _values(self, params: Mapping[str, np.ndarray]) -> np.ndarray:
         n = len(next(iter(params.values())))
         if n == 0:
             return np.empty(0)
@@ -56,7 +63,7 @@ class BlackBox:
                         f"log_likelihood fails on {n} points at once (batched=True): {str(error).rstrip('.')}. It takes one point at a "
                         "time: set batched=False, or write it for arrays with a leading axis of points."
                     ) from error
-                error.add_note(f"{RAISED_BY_LIKELIHOOD} {self.name!r} on a batch of {n} points.")
+                _add_notes(error, f"{RAISED_BY_LIKELIHOOD} {self.name!r} on a batch of {n} points.")
                 raise
             return batch_of_values(values, n)
         out = np.empty(n)
@@ -70,7 +77,7 @@ class BlackBox:
                         f"log_likelihood fails at one point (batched=False): {str(error).rstrip('.')}. It takes arrays with a leading axis "
                         "of points: set batched=True."
                     ) from error
-                error.add_note(f"{RAISED_BY_LIKELIHOOD} {self.name!r} at {describe_point(params, i)}.")
+                _add_notes(error, f"{RAISED_BY_LIKELIHOOD} {self.name!r} at {describe_point(params, i)}.")
                 raise
             out[i] = single_value(value)
         return out
@@ -82,6 +89,16 @@ class BlackBox:
             return value is not None and np.asarray(value).size == 1 and np.asarray(value).dtype.kind in "iuf"
         except Exception:  # a user's function may raise anything
             return False
+
+
+def _add_notes(error: Exception, where: str) -> None:
+    """Say where a user's function failed, and what to do where JAX had compiled it in single precision before: it cannot be both."""
+    error.add_note(where)
+    if TWO_PRECISIONS in str(error):
+        error.add_note(
+            "JAX has compiled it in single precision before, and zhat calls it in double precision: begin the script with "
+            "jax.config.update('jax_enable_x64', True)."
+        )
 
 
 def black_box_values(model: Model, params: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -36,6 +36,13 @@ def test_the_counts_of_the_battery():
     assert words in " ".join(PAGE.split())
 
 
+def test_the_counts_of_the_second_battery():
+    rows = [row for row in table("battery_second.csv") if row["runs"]]
+    runs, right, refused, wrong = (total(rows, name) for name in ("runs", "right", "refused", "wrong"))
+    words = f"of {runs} runs on {len(rows)} problems {right} are right, {refused} refused and {wrong} confidently wrong"
+    assert words in " ".join(PAGE.split())
+
+
 def test_the_table_of_the_traps():
     rows = table("traps.csv")
     shown = re.findall(r"^\| `([\w-]+)` \| [^|]+ \| (\d+ of \d+) \| (.*) \|$", PAGE, re.MULTILINE)

@@ -30,12 +30,15 @@ class Visited:
     se: float
 
     def agrees(self, answer: Answer, lower: Answer) -> bool:
-        """Whether the lower answer is the other one without what its run did not visit."""
+        """Whether the lower answer is the other one without what its run did not visit.
+
+        No slack is allowed beyond the standard errors: it would pass a difference that nothing lost explains.
+        """
         if not 0.0 < self.share < 1.0:
             return False
         joint = math.hypot(answer.se, lower.se, self.se)
         gap = answer.log_evidence + math.log(self.share) - lower.log_evidence
-        return abs(gap) <= EFFORT.joint_errors * joint + EFFORT.slack
+        return abs(gap) <= EFFORT.joint_errors * joint
 
 
 def visited_by(answer: Answer, draws: Draws, other: Draws, key: Key) -> Visited | None:

@@ -149,7 +149,7 @@ def answer_of(judgement: Judgement) -> Evidence:
         return with_views(alone, judgement.members, _two_views(alone))
     if judgement.group is not None and (parts := judgement.partly_visited):
         best = min((member.evidence for member in judgement.agreeing), key=lambda evidence: evidence.log_evidence_se or 0.0)
-        return with_views(best, judgement.members, _on_parts(judgement, parts))
+        return _held_against_looks(with_views(best, judgement.members, _on_parts(judgement, parts)), judgement.members)
     return unresolved(judgement)
 
 
@@ -241,9 +241,13 @@ def combined(judgement: Judgement) -> Evidence:
         degrees_of_freedom=group.degrees_of_freedom,
         no_se_because=None,
     )
-    answer = with_views(answer, judgement.members, story)
-    second = [Finding.read(member.evidence.diagnostics, Answer(group.value, se)).second_estimates for member in judgement.members]
-    for finding in second:
+    return _held_against_looks(with_views(answer, judgement.members, story), judgement.members)
+
+
+def _held_against_looks(answer: Evidence, members: Sequence[Member]) -> Evidence:
+    """The answer, doubted where a second estimate of any family's look for missed mass lies above it."""
+    about = Answer(answer.log_evidence, answer.log_evidence_se or 0.0)
+    for finding in [Finding.read(member.evidence.diagnostics, about).second_estimates for member in members]:
         answer = answer.doubted(missed_mass_status(finding))
     return answer
 

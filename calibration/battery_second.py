@@ -307,6 +307,18 @@ def two_widths_box(d: int, broad: float, narrow: float) -> tuple[Any, float]:
     return zhat.Model.black_box(log_likelihood, prior, name="box"), -d * math.log(10.0)
 
 
+def three_widths_box(d: int = 6) -> tuple[Any, float]:
+    """Three modes of unequal width, the third with less than a ten thousandth of the prior."""
+    modes = ((-1.0, 0.5, 0.4), (2.5, 0.2, 0.3), (-3.3, 0.12, 0.3))
+
+    def log_likelihood(p: Any) -> float:
+        terms = [math.log(w) - 0.5 * np.sum((p["x"] - m) ** 2) / s**2 - d * math.log(s) for m, s, w in modes]
+        return float(np.logaddexp.reduce(terms) - 0.5 * d * LOG_2PI)
+
+    prior = {"x": dist.Uniform(-5.0, 5.0).expand([d]).to_event(1)}
+    return zhat.Model.black_box(log_likelihood, prior, name="box"), -d * math.log(10.0)
+
+
 SECOND: dict[str, Callable[[], tuple[Any, float]]] = {
     "orbit": orbit,
     "orbit-faint": lambda: orbit(60, 0.5),
@@ -327,6 +339,7 @@ SECOND: dict[str, Callable[[], tuple[Any, float]]] = {
     "two-widths-box-4": lambda: two_widths_box(4, 0.6, 0.15),
     "two-widths-box-6": lambda: two_widths_box(6, 0.5, 0.2),
     "two-widths-box-10": lambda: two_widths_box(10, 0.5, 0.3),
+    "three-widths-box-6": three_widths_box,
     "orbit-box": boxed(orbit),
     "line-with-outliers-box": boxed(line_with_outliers),
     "terraces-box-5": boxed(terraces),

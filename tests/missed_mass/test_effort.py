@@ -33,3 +33,11 @@ def test_fewer_starts_for_many_data_and_fewer_searches_in_many_dimensions():
 def test_a_black_box_affords_no_coverage_check():
     assert not SHARP.affords_coverage(BLACK_BOX)
     assert SHARP.affords_coverage(of_dimension(30)) and not SHARP.affords_coverage(of_dimension(31))
+
+
+def test_a_wider_search_makes_so_many_times_the_starts():
+    wider = EFFORT.searched(4.0)
+    for model in (BLACK_BOX, of_dimension(3), of_rows(1_000_000)):
+        assert wider.survey(model).n_starts == 4 * EFFORT.survey(model).n_starts
+        assert wider.survey(model).n_at_most == 4 * EFFORT.survey(model).n_at_most
+    assert EFFORT.searched(1.0) is EFFORT

@@ -65,6 +65,7 @@ from zhat.verdicts.weights import MAX_PARETO_K, weights_estimate
 REMEDY = "use zhat.SMC(), which needs no proposal"
 # Draws of a run; with fewer the check for missed mass is smaller too.
 N_DRAWS = 50_000
+MOST_SEARCH_EFFORT = 1000.0
 # Components of the mixtures that the pilots try in turn, and the share of effective draws that needs no better one.
 COMPONENTS = (1, 2, 4)
 GOOD_EFFICIENCY = 0.6
@@ -85,7 +86,10 @@ POOR_EFFICIENCY = 0.02
 
 @dataclass(frozen=True)
 class Importance(Method):
-    """Importance sampling from a Student t at the mode, or from `proposal`."""
+    """Importance sampling from a Student t at the mode, or from `proposal`.
+
+    The survey of the modes makes `search_effort` times its usual starts: with 10 it finds basins that are ten times as narrow.
+    """
 
     n_draws: int = N_DRAWS
     proposal: Proposal | None = None
@@ -93,6 +97,7 @@ class Importance(Method):
     defensive: float = 0.1
     n_pilot: int = 8_000
     coverage_check: bool = True
+    search_effort: float = 1.0
 
     name: ClassVar[str] = "importance"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.LIKELIHOOD, Offer.PRIOR_DRAWS})
@@ -111,6 +116,11 @@ class Importance(Method):
         check_count("Importance", "n_pilot", self.n_pilot, 500, "refitting the proposal needs draws")
         if not 0.0 <= self.defensive < 1.0:
             raise BadInput(f"Importance(defensive={self.defensive}): give the prior's share of draws, from 0 to below 1.")
+        if not 0.0 < self.search_effort <= MOST_SEARCH_EFFORT:
+            raise BadInput(
+                f"Importance(search_effort={self.search_effort}): give how many times the usual starts look for modes, above 0 and up to "
+                f"{MOST_SEARCH_EFFORT:g}."
+            )
         if not self.degrees_of_freedom > 0:
             raise BadInput(f"Importance(degrees_of_freedom={self.degrees_of_freedom}): must be above zero.")
         if self.proposal is not None and not callable(getattr(self.proposal, "log_density", None)):
@@ -160,7 +170,7 @@ class Importance(Method):
     @property
     def effort(self) -> Effort:
         """That of its check: about as many evaluations go into it as into the draws."""
-        return self.look.effort.scaled(self.n_draws / N_DRAWS)
+        return self.look.effort.scaled(self.n_draws / N_DRAWS).searched(self.search_effort)
 
     def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer of a proposal at these modes, and the finding of the check for missed mass, if it was made."""

@@ -236,6 +236,18 @@ class Effort:
             n_draws_at_modes=max(self.least_starts, int(share * self.n_draws_at_modes)),
         )
 
+    def searched(self, times: float) -> Effort:
+        """A check whose survey of the modes makes so many times the starts."""
+        if times == 1.0:
+            return self
+        return replace(
+            self,
+            starts=max(self.least_starts, int(times * self.starts)),
+            most_starts=max(self.least_starts, int(times * self.most_starts)),
+            fewest_starts=max(self.least_starts, int(times * self.fewest_starts)),
+            starts_of_black_box=max(self.least_starts, int(times * self.starts_of_black_box)),
+        )
+
     def affords_coverage(self, model: Model) -> bool:
         """Whether a population from the prior is cheap enough for a method that itself takes about a second."""
         return not model.is_black_box and model.n_dimensions <= self.coverage_up_to

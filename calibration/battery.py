@@ -21,7 +21,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-RESULTS = {"first": Path(__file__).parent / "battery.csv", "second": Path(__file__).parent / "battery_second.csv"}
+RESULTS = {
+    "first": Path(__file__).parent / "battery.csv",
+    "second": Path(__file__).parent / "battery_second.csv",
+    "third": Path(__file__).parent / "battery_third.csv",
+}
 COLUMNS = (
     "problem",
     "dimensions",
@@ -43,15 +47,16 @@ def problems_of(which: str) -> dict[str, Callable[[], tuple[Any, float]]]:
     """The problems of one set: each gives a model and its log evidence."""
     from battery_problems import PROBLEMS
     from battery_second import SECOND
+    from battery_third import THIRD
 
-    return {"first": PROBLEMS, "second": SECOND}[which]
+    return {"first": PROBLEMS, "second": SECOND, "third": THIRD}[which]
 
 
 def one(name: str, seeds: range, method: str) -> dict[str, object]:
     """All seeds of one problem."""
     import zhat
 
-    model, truth = (problems_of("first") | problems_of("second"))[name]()
+    model, truth = (problems_of("first") | problems_of("second") | problems_of("third"))[name]()
     right = refused = wrong = 0
     largest, errors, times, by, reasons = 0.0, [], [], {}, {}
     for seed in seeds:

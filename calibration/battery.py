@@ -68,8 +68,8 @@ def one(name: str, seeds: range, method: str) -> dict[str, object]:
         times.append(time.process_time() - begin)
         off = result.log_evidence - truth
         if result.status.is_ok:
-            z = off / result.error if result.error else (0.0 if abs(off) < 1e-6 else float("inf"))
-            right, wrong = right + (abs(z) <= 4.0), wrong + (abs(z) > 4.0)
+            z = float(off / result.error) if result.error else (0.0 if abs(off) < 1e-6 else float("inf"))
+            right, wrong = right + int(abs(z) <= 4.0), wrong + int(abs(z) > 4.0)
             largest = max(largest, z, key=abs)
             errors.append(result.error)
             by[result.method] = by.get(result.method, 0) + 1

@@ -13,7 +13,7 @@ from zhat.missed_mass.finding import Answer, Finding, SecondEstimate
 from zhat.missed_mass.visited import Visited
 from zhat.results.estimate import Level, Status
 from zhat.run import judging
-from zhat.run.families import FIRST, End, Family, searching_wider
+from zhat.run.families import FIRST, End, Family
 from zhat.run.judging import Member, answer_of, combined, judge, unresolved
 
 SMC = Family("smc", End.TEMPERING, zhat.SMC())
@@ -107,26 +107,9 @@ def test_a_refused_unbiased_estimate_far_above_contradicts_an_answer_in_other_co
         assert judge(members, 2.0).is_contradicted is contradicted
 
 
-def test_an_answer_from_the_modes_below_another_wants_a_wider_survey(found):
-    lower = [member(found, FIRST, -3.4, 0.003), member(found, NESTED, -3.0, 0.01)]
-    assert judge(lower, 2.0).wants_wider_survey
-    wider = searching_wider(FIRST)
-    assert wider.label == FIRST.label and wider.method.search_effort > 1.0
-    both = judge([*lower, member(found, wider, -3.4, 0.003)], 2.0)
-    assert not both.wants_wider_survey, "one wider survey is enough"
-    assert judge([*lower, member(found, wider, -3.0, 0.003)], 2.0).is_agreed
-
-
-def test_agreement_and_runs_without_a_survey_want_no_wider_one(found):
-    assert not judge([member(found, FIRST, -3.0, 0.003), member(found, NESTED, -3.0, 0.01)], 2.0).wants_wider_survey
-    assert not judge([member(found, SMC, -3.4, 0.003), member(found, NESTED, -3.0, 0.01)], 2.0).wants_wider_survey
-    assert searching_wider(SMC) is None
-
-
-def test_agreement_on_parts_wants_a_wider_survey(found, monkeypatch):
+def test_a_lower_run_may_agree_on_the_part_that_it_visited(found, monkeypatch):
     monkeypatch.setattr(judging, "_visited", lambda best, lower: Visited(0.7, 0.003))
-    runs = [member(found, FIRST, -3.0, 0.003), member(found, NESTED, -3.36, 0.01)]
-    judgement = judge(runs, 2.0)
-    assert judgement.wants_wider_survey and not answer_of(judgement).status.is_ok
-    answered = answer_of(judge([*runs, member(found, searching_wider(FIRST), -3.0, 0.003)], 2.0))
-    assert answered.status.is_ok and "visited 70% of the posterior" in answered.why_this_method
+    judgement = judge([member(found, FIRST, -3.0, 0.003), member(found, NESTED, -3.36, 0.01)], 2.0)
+    assert not judgement.is_agreed
+    answer = answer_of(judgement)
+    assert answer.status.is_ok and "visited 70% of the posterior" in answer.why_this_method

@@ -64,7 +64,7 @@ class Effort:
     # -- survey of the modes -----------------------------------------------------------------------------------------------
     # Starts from the prior where a likelihood evaluation is cheap; one in sixteen is compared with the known modes, at twelve points. A basin
     # of 3e-4 of the prior then has seven starts, of which three and more are recognised. They are doubled up to `most_starts` while some mode
-    # was met by one start only.
+    # was met by one start only, or there are several.
     starts: int = 24_576
     most_starts: int = 98_304
     # Fewer starts above this many numbers of data, where a likelihood evaluation is expensive; at least so many.

@@ -17,7 +17,7 @@ from zhat.methods.exact import Exact
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
-from zhat.run.families import End, Family, first, following, searching_wider
+from zhat.run.families import End, Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge
 from zhat.run.precision import first_factor, to_precision
 from zhat.run.price import announce, default_precision, measured_seconds, precision_for_data, price_of_plan
@@ -78,14 +78,7 @@ def by_default(
         left = None if budget is None else budget.left_after(spent)
         members.append((yield from _member(model, shaped, run, left, precision)))
         spent = spent + members[-1].evidence.cost
-        judgement = judge(members, AGREE, close)
-        wider = searching_wider(members[0].family) if judgement.wants_wider_survey else None
-        if wider is not None:
-            left = None if budget is None else budget.left_after(spent)
-            members.append((yield from _member(model, wider, run, left, precision)))
-            spent = spent + members[-1].evidence.cost
-            judgement = judge(members, AGREE, close)
-        answer = answer_of(judgement)
+        answer = answer_of(judge(members, AGREE, close))
         if answer.status.is_ok:
             return answer
     return answer_of(judge(members, AGREE_AT_LAST, close))

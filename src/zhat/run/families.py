@@ -97,9 +97,6 @@ FROM_DRAWS = Family("bridge on your draws", End.CHAINS, Bridge(), 1)
 # For a black box nested sampling from regions is the second view, at a third of the likelihoods of a tempered population. A run in doubt does
 # not grow: nested sampling costs less than five times as many draws.
 FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=False), grows_to=0.0)
-# Where another family lost a mode that importance sampling has, it would not see a third one either: then further modes are looked for by so
-# many times the starts, and the answer is one of which both surveys know all modes.
-WIDER = 4.0
 # Where importance sampling at the modes has no answer, draws from a density fitted to those of nested sampling check its prior masses, at a
 # hundredth of the likelihoods of an SMC run. They start from one end with it, so they say nothing about modes that it lost.
 SHAPED_BY_NESTED = Family(
@@ -130,13 +127,6 @@ def first(model: Model) -> Family:
         return _standard(FROM_MODE)
     in_regions = model.is_black_box and model.n_dimensions <= REGIONS_UP_TO
     return _standard(FIRST_OF_BLACK_BOX if in_regions else FIRST)
-
-
-def searching_wider(first: Family) -> Family | None:
-    """A first family once more, with a wider survey of the modes; None where it makes none."""
-    if not isinstance(first.method, Importance):
-        return None
-    return replace(first, method=replace(first.method, search_effort=WIDER), number=5, repeats=True)
 
 
 def has_many_dimensions(model: Model) -> bool:
@@ -243,7 +233,7 @@ def thorough(model: Model) -> Iterator[Family]:
     if has_nested:
         by_slices = MarkovReplacement(kernel=Slice(max_out=1))
         yield Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
-    yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws, search_effort=WIDER), 1, repeats=True)
+    yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws), 1, repeats=True)
     yield Family("smc", End.TEMPERING, SMC(n_particles=2 * SMC().n_particles), 2, repeats=True)
     if has_nested:
         more = NestedSampling(n_live=4 * LIVE_POINTS) if model.is_black_box else _by_moves(4 * LIVE_POINTS)

@@ -3,7 +3,7 @@
 A run is *accepted* when its own status is ok and it has a standard error. The answer is the group of accepted runs that agree with the
 highest one (`numerics.agreement`), because what a family does not see is missing from its answer. It is ok when the group has two
 algorithms, where one run alone is accepted and its own population from the prior agrees with it, or where every lower run agrees with one from
-the modes on the part of the posterior that it visited (`missed_mass.visited`) and a wider survey found no further mode. A run that its own checks refused has
+the modes on the part of the posterior that it visited (`missed_mass.visited`). A run that its own checks refused has
 no vote and no veto: its reason is known. One exception is an unbiased estimate of Z, refused or not, that lies far above the answer: by
 Markov's inequality it does so with probability at most exp(-b) for b nats.
 """
@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from zhat.formatting import with_error
-from zhat.methods.importance import Importance
 from zhat.missed_mass.effort import SHARP
 from zhat.missed_mass.finding import Answer, Finding, Progress
 from zhat.missed_mass.visited import Visited, visited_by
@@ -126,25 +125,6 @@ class Judgement:
         return agreed if len(agreed) == len(lower) else ()
 
     @property
-    def has_searched_wider(self) -> bool:
-        """Whether an agreeing run looked for modes with more starts than usual.
-
-        A family that lost one mode is a poor witness against a third, so agreement on parts wants such a run.
-        """
-        return any(_searches_wider(member) for member in self.agreeing)
-
-    @property
-    def wants_wider_survey(self) -> bool:
-        """Whether further modes are the likely reason of a disagreement.
-
-        Then an answer from the modes lies below another one, or has all that an answer needs but for a wider survey.
-        """
-        if self.group is None or self.is_agreed or self.with_own_view is not None or any(map(_searches_wider, self.members)):
-            return False
-        lies_below = any(m.family.end is End.MODES for m in self.accepted if m not in self.agreeing)
-        return lies_below or bool(self.partly_visited)
-
-    @property
     def is_contradicted(self) -> bool:
         """Whether an unbiased estimate, refused or not, lies far above the group."""
         assert self.group is not None
@@ -167,15 +147,10 @@ def answer_of(judgement: Judgement) -> Evidence:
         return combined(judgement)
     if (alone := judgement.with_own_view) is not None:
         return with_views(alone, judgement.members, _two_views(alone))
-    if judgement.group is not None and judgement.has_searched_wider and (parts := judgement.partly_visited):
+    if judgement.group is not None and (parts := judgement.partly_visited):
         best = min((member.evidence for member in judgement.agreeing), key=lambda evidence: evidence.log_evidence_se or 0.0)
         return _held_against_looks(with_views(best, judgement.members, _on_parts(judgement, parts)), judgement.members)
     return unresolved(judgement)
-
-
-def _searches_wider(member: Member) -> bool:
-    method = member.family.method
-    return isinstance(method, Importance) and method.search_effort > 1.0
 
 
 def _visited(best: Member, lower: Member) -> Visited | None:

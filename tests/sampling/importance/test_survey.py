@@ -44,7 +44,7 @@ def test_known_modes_explain_starts_without_a_search():
 
 
 def test_a_curved_posterior_leaves_starts_unexplained_and_the_resolution_says_so():
-    found, _ = survey(zoo.example("S3").model)
+    found, _ = survey(zoo.example("S3").model, n_at_most=8192)
     assert len(found.modes.usable) == 2 and found.n_unexplained > 0
     assert found.resolution > 3.0 / 8192
 
@@ -71,6 +71,13 @@ def test_a_mode_met_once_doubles_the_starts():
     met = [survey(model, seed, n_starts=256, n_at_most=1024)[0] for seed in range(12)]
     assert any(found.n_starts > 256 and len(found.modes.usable) == 2 for found in met)
     assert all(found.n_starts <= 1024 for found in met)
+
+
+def test_several_modes_make_it_four_times_as_long():
+    two, _ = survey(zoo.unequal_widths(2, 0.5, 0.4).model, n_starts=512, n_at_most=2048)
+    one, _ = survey(zoo.example("E1").model, n_starts=512, n_at_most=2048)
+    assert (len(two.modes.usable), two.n_starts) == (2, 2048)
+    assert (len(one.modes.usable), one.n_starts) == (1, 512)
 
 
 def test_without_a_mode_nothing_is_resolved():

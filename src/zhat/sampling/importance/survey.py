@@ -14,8 +14,9 @@ above the normal approximations of all known modes; so searches start from the p
 A curved posterior leaves many starts unexplained although they lead to known modes. Then only some are searched, and the resolution
 says what follows: a basin that holds the share s of the prior has n s starts, of which the searched part counts.
 
-The number of starts doubles while some mode was met by one start only: as with species in a sample, modes met once tell how many
-were not met (Good 1953).
+The number of starts doubles, up to four times the first, while some mode was met by one start only: as with species in a sample, modes met
+once tell how many were not met (Good 1953). It does so, too, where two modes or more matter: where there are several, further ones are likely,
+and their basins may be far smaller than those that were met.
 
 *Modes that do not matter*: a rough likelihood (a periodogram, say) has hundreds of modes without mass beside the few that have it. They
 explain starts as others do, but a mode of less than a millionth of the largest mass is not counted: a search that finds one was in vain.
@@ -65,7 +66,7 @@ class Starts:
     n_starts : int
         Draws from the prior, at first.
     n_at_most : int
-        To which they are doubled while some mode is met by one start only.
+        To which they are doubled while some mode is met by one start only, or there are several.
     n_first : int
         Searches before the first comparison.
     n_searches : int
@@ -142,7 +143,7 @@ def survey_modes(
             draws = source(n, key.child("starts", n_starts))
         n_starts += draws.n_drawn
         n_left += catalogue.search(draws, key.child("searches", n_starts))
-        if not catalogue.met_once or n_starts >= starts.n_at_most or catalogue.is_full:
+        if not catalogue.wants_more or n_starts >= starts.n_at_most or catalogue.is_full:
             break
     modes = catalogue.modes_with_hits
     found = Modes(modes or catalogue.failed, catalogue.n_searched, len(modes))
@@ -167,9 +168,10 @@ class _Catalogue:
         return int(self._matter.sum()) >= self._starts.n_modes
 
     @property
-    def met_once(self) -> bool:
-        """Whether some mode that matters was met by one start only."""
-        return 1 in np.asarray(self._hits)[self._matter]
+    def wants_more(self) -> bool:
+        """Whether there are several modes that matter, or one that was met by one start only."""
+        hits = np.asarray(self._hits)[self._matter]
+        return len(hits) > 1 or 1 in hits
 
     @property
     def modes_with_hits(self) -> tuple[Mode, ...]:

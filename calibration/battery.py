@@ -91,6 +91,20 @@ def one(name: str, seeds: range, method: str) -> dict[str, object]:
     }  # fmt: skip
 
 
+def keep(row: dict[str, object], which: str) -> None:
+    """Put one row into its table, at once, in the order of the problems: a run that is cut short leaves what it had."""
+    path = RESULTS[which]
+    rows: dict[object, dict[str, object]] = {}
+    if path.exists():
+        with path.open(newline="") as file:
+            rows = {old["problem"]: dict(old) for old in csv.DictReader(file)}
+    rows[row["problem"]] = row
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[name] for name in problems_of(which) if name in rows)
+
+
 def main() -> int:
     """Each problem in a process of its own, so that one that does not end costs its own row only."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -117,11 +131,8 @@ def main() -> int:
         )
         rows.append(row)
         print("  ".join(str(row.get(c, "")) for c in COLUMNS), flush=True)
-    if not options.only and options.method == "default":
-        with RESULTS[options.set].open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        if options.method == "default":
+            keep(row, options.set)
     wrong = sum(int(row.get("wrong", 0)) for row in rows)
     print(
         f"{sum(int(row.get('right', 0)) for row in rows)} right, {sum(int(row.get('refused', 0)) for row in rows)} refused, {wrong} wrong"

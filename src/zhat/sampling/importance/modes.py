@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from zhat.model.model import Model
 from zhat.results.records import Array, Draws
+from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.curvature import curvature, definite, scaled
+from zhat.sampling.importance.parameter_steps import has_parameter_steps, in_parameters, positions_at
 from zhat.sampling.importance.quasi_newton import GRADIENTS_ABOVE, ascended
 from zhat.seeding import Key
 
@@ -212,6 +214,7 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
     value, gradient, precision = curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active: NDArray[np.bool_] = np.isfinite(value)
+    bent = search.damping and has_parameter_steps(model)
     for iteration in range(search.max_iterations):
         if not active.any():
             break
@@ -225,6 +228,8 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
         if not len(rows):
             break
         trial = position[rows] + step
+        if bent:
+            trial = _higher(model, trial, position[rows], gradient[rows], precision[rows], damping[rows], loop)
         new = curvature(model, trial, widths[rows], at_once, loop, must_be_number=False)
         rises = _rises(new[0], value[rows], search.damping)
         better = rows[rises]
@@ -239,6 +244,20 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
             curved = np.abs(np.einsum("kii->ki", precision[better]))
             widths[better] = np.clip(1.0 / np.sqrt(np.maximum(curved, 1e-12)), 1e-6, 1e3)
     return position, value, gradient, precision
+
+
+def _higher(model: Model, trial: Array, position: Array, gradient: Array, precision: Array, damping: Array, loop: Loop) -> Array:
+    """The trial points, or the ends of Newton steps in the parameters themselves where the density is higher there."""
+    x, slope, curved = in_parameters(model, position, gradient, precision)
+    other = positions_at(model, x + _newton_step(slope, curved, damping))
+    inside = np.isfinite(other).all(axis=1)
+    if not inside.any():
+        return trial
+    both = np.concatenate([trial[inside], other[inside]])
+    first, second = np.split(np.add(*log_densities(model, both, loop)), 2)
+    chosen = trial.copy()
+    chosen[inside] = np.where((second > first)[:, None], other[inside], trial[inside])
+    return chosen
 
 
 def hessians_at_once(n_dimensions: int, data_size: int) -> int:

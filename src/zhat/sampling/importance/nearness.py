@@ -26,19 +26,36 @@ ENOUGH = 1024
 STEP = 1e-3
 
 
-def high_starts(model: Model, draws: Draws, modes: list[Mode], nearest: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which starts have one of the highest densities at their distance from the mode that is nearest, by its number."""
+def high_starts(model: Model, draws: Draws, modes: list[Mode]) -> NDArray[np.bool_]:
+    """Which starts have one of the highest densities at their distance from the mode that explains them best."""
     density = draws.log_prior + draws.log_likelihood
-    values = _values(model, draws.position)
+    nearest, distance = max(_views(model, draws.position, modes), key=lambda view: _agreement(view, modes, density))
     high = np.zeros(len(density), dtype=bool)
     for i in np.unique(nearest):
         there = np.flatnonzero(nearest == i)
-        distances = [modes[i].distances(draws.position[there])]
-        if values is not None:
-            distances += [d for d in [_in_values(model, modes[i], values[there])] if d is not None]
-        falls = [_rank_correlation(distance[:ENOUGH], density[there][:ENOUGH]) for distance in distances]
-        high[there] = high_for_distance(density[there], distances[int(np.argmin(falls))], COMPARED)
+        high[there] = high_for_distance(density[there], distance[there], COMPARED)
     return high
+
+
+def _views(model: Model, position: Array, modes: list[Mode]) -> list[tuple[NDArray[np.int64], Array]]:
+    """In each kind of coordinates: the mode whose normal approximation is highest at each point, and the distance from it."""
+    values = _values(model, position)
+    views = [_nearest(np.stack([mode.distances(position) for mode in modes]), modes)]
+    in_values = [] if values is None else [_in_values(model, mode, values) for mode in modes]
+    if in_values and all(distance is not None for distance in in_values):
+        views.append(_nearest(np.stack(in_values), modes))  # type: ignore[arg-type]
+    return views
+
+
+def _nearest(distances: Array, modes: list[Mode]) -> tuple[NDArray[np.int64], Array]:
+    nearest = np.argmax(np.array([mode.log_density for mode in modes])[:, None] - 0.5 * distances**2, axis=0)
+    return nearest, distances[nearest, np.arange(distances.shape[1])]
+
+
+def _agreement(view: tuple[NDArray[np.int64], Array], modes: list[Mode], density: Array) -> float:
+    """The rank correlation of the first densities with what the normal approximations expect."""
+    nearest, distance = (part[:ENOUGH] for part in view)
+    return _rank_correlation(np.array([mode.log_density for mode in modes])[nearest] - 0.5 * distance**2, density[:ENOUGH])
 
 
 def _values(model: Model, position: Array) -> Array | None:

@@ -250,8 +250,7 @@ class _Catalogue:
 
     def _compared(self, draws: Draws) -> Draws:
         """The starts whose density is among the highest at their distance from the known mode that should explain them."""
-        nearest = _candidates(draws.position, self.modes)[:, 0]
-        return _take(draws, np.flatnonzero(high_starts(self._model, draws, self.modes, nearest)))
+        return _take(draws, np.flatnonzero(high_starts(self._model, draws, self.modes)))
 
     def _unexplained(self, draws: Draws, which: list[int]) -> Draws:
         """The starts from which the density does not rise along the line to any of these modes that is compared."""

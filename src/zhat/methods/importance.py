@@ -50,7 +50,9 @@ from zhat.results.estimate import Estimate, Status
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws, with_parameters
 from zhat.sampling.backend.loop import Loop
+from zhat.sampling.importance.in_parameters import InParameters, modes_in_parameters
 from zhat.sampling.importance.modes import Mode
+from zhat.sampling.importance.parameter_maps import are_coordinates
 from zhat.sampling.importance.proposals import Mixture, Proposal, at_modes, fitted
 from zhat.sampling.importance.reference import fitted_normal, reference_at
 from zhat.sampling.importance.refitted import Refitted, is_better
@@ -175,6 +177,8 @@ class Importance(Method):
     def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer of a proposal at these modes, and the finding of the check for missed mass, if it was made."""
         shaped = self._refit(model, _Shaped(at_modes(modes, self.degrees_of_freedom)), COMPONENTS, key.child("pilot"), loop)
+        if not shaped.score > GOOD_EFFICIENCY and are_coordinates(model):
+            shaped = self._in_parameters(model, shaped, modes, key.child("parameters"), loop)
         if shaped.is_poor and self.coverage_check and not self.effort.relies_on_one_mode(model):
             shaped = self._with_population(model, shaped, key, loop)
         tails = at_modes(modes, min(TAIL_DEGREES, self.degrees_of_freedom), TAIL_WIDTH)
@@ -244,6 +248,14 @@ class Importance(Method):
         both = _Shaped(Mixture((shaped.proposal, fit), (0.5, 0.5)))
         best = self._refit(model, both, (2 * COMPONENTS[-1],), key.child("second pilot"), loop)
         return replace(best if best.score > shaped.score else shaped, view=view)
+
+    def _in_parameters(self, model: Model, shaped: _Shaped, modes: tuple[Mode, ...], key: Key, loop: Loop) -> _Shaped:
+        """The proposal, or t's at the modes of the density of the parameters, whichever has the better pilot."""
+        others = modes_in_parameters(model, modes)
+        if not others:
+            return shaped
+        proposal = InParameters(at_modes(others, self.degrees_of_freedom), model)
+        return max(shaped, self._refit(model, _Shaped(proposal), (), key, loop), key=lambda one: one.score)
 
     def _refit(self, model: Model, first: _Shaped, components: tuple[int, ...], key: Key, loop: Loop) -> _Shaped:
         """The best of a proposal and mixtures of it with fits to weighted pilot draws."""

@@ -22,7 +22,7 @@ from zhat.results.records import Array, Draws
 from zhat.sampling.backend.evaluation import log_densities
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.curvature import curvature, definite, scaled
-from zhat.sampling.importance.parameter_steps import has_parameter_steps, in_parameters, positions_at
+from zhat.sampling.importance.parameter_maps import are_coordinates, in_parameters, positions_at
 from zhat.sampling.importance.quasi_newton import GRADIENTS_ABOVE, ascended
 from zhat.seeding import Key
 
@@ -214,7 +214,7 @@ def _optimise(model: Model, position: Array, search: Search, loop: Loop) -> tupl
     value, gradient, precision = curvature(model, position, widths, at_once, loop)
     damping = np.full(len(position), 1e-3 if search.damping else 0.0)
     active: NDArray[np.bool_] = np.isfinite(value)
-    bent = search.damping and has_parameter_steps(model)
+    bent = search.damping and are_coordinates(model)
     for iteration in range(search.max_iterations):
         if not active.any():
             break

@@ -12,7 +12,7 @@ from zhat.sampling.backend.evaluation import draws_from_prior
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.importance.curvature import curvature
 from zhat.sampling.importance.modes import Search, find_modes
-from zhat.sampling.importance.parameter_steps import has_parameter_steps, in_parameters, positions_at
+from zhat.sampling.importance.parameter_maps import are_coordinates, in_parameters, positions_at
 from zhat.sampling.importance.starts import spread_positions
 from zhat.seeding import Key
 
@@ -64,7 +64,7 @@ def test_most_searches_from_all_over_a_box_end_in_fifteen_steps(d):
 
 def test_which_models_have_them():
     def one(prior):
-        return has_parameter_steps(Model(lambda p: -jnp.sum(p["x"] ** 2), {"x": prior}))
+        return are_coordinates(Model(lambda p: -jnp.sum(p["x"] ** 2), {"x": prior}))
 
     assert one(BOX) and one(dist.Beta(2.0, 2.0))
     assert not one(dist.Normal(0.0, 1.0)) and not one(dist.HalfNormal(1.0))

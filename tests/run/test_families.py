@@ -12,7 +12,7 @@ def model(d, black_box=False):
     return Model.black_box(lambda p: 0.0, prior) if black_box else Model(lambda p: 0.0, prior)
 
 
-@pytest.mark.parametrize("d", [2, 31, 250, 1000])
+@pytest.mark.parametrize("d", [2, 31, 65, 250, 1000])
 @pytest.mark.parametrize("black_box", [False, True])
 def test_no_two_runs_share_random_numbers(d, black_box):
     for families in (following(model(d, black_box), False), following(model(d, black_box), True), thorough(model(d, black_box))):
@@ -31,8 +31,9 @@ def test_nested_sampling_runs_in_few_dimensions_and_gradients_where_there_are_so
     assert "smc by HMC" not in {family.label for family in thorough(model(31, black_box=True))}
 
 
-def test_posterior_chains_are_a_view_where_nested_sampling_takes_too_long():
-    assert [family.end for family in following(model(31), False)][:2] == [End.CHAINS, End.TEMPERING]
+def test_posterior_chains_come_first_where_nested_sampling_takes_long():
+    assert [family.end for family in following(model(31), False)][:3] == [End.CHAINS, End.THRESHOLDS, End.TEMPERING]
+    assert [family.end for family in following(model(65), False)][:2] == [End.CHAINS, End.TEMPERING]
     assert [family.end for family in following(model(30), False)].index(End.CHAINS) == 3
     assert End.CHAINS not in {family.end for family in following(model(401), False)}, "the draws would take gigabytes"
 

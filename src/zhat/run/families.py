@@ -80,6 +80,8 @@ class Family:
 LIVE_POINTS = 1000
 # Above this many dimensions nested sampling takes minutes: bridge sampling and a second kernel of SMC are the further views.
 NESTED_UP_TO = 30
+# Up to here it follows bridge sampling whose chains mix poorly: on a horseshoe of 61 parameters it takes 25 CPU seconds, SMC minutes.
+NESTED_AFTER_CHAINS_UP_TO = 64
 
 FIRST = Family("importance", End.MODES, Importance())
 IN_OWN_COORDINATES = replace(FIRST, number=1)
@@ -172,15 +174,18 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     smc = _standard(Family("smc", End.TEMPERING, SMC()))
     by_hmc = BY_HMC
     more = SMC(n_particles=2 * SMC().n_particles)
+    by_slices = MarkovReplacement(kernel=Slice(max_out=1))
+    slices = Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
     if model.n_dimensions > NESTED_UP_TO:
         if model.is_black_box:
             yield from (smc, BRIDGE)
+        elif model.n_dimensions <= NESTED_AFTER_CHAINS_UP_TO:
+            nested = Family("nested", End.THRESHOLDS, _by_moves(LIVE_POINTS))
+            yield from (_bridge(model), _standard(nested), smc, _standard(slices), by_hmc)
         else:
             yield from (_bridge(model), smc, by_hmc)
         yield Family("smc", End.TEMPERING, more, 2)
         return
-    by_slices = MarkovReplacement(kernel=Slice(max_out=1))
-    slices = Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
     if model.is_black_box:  # regions in up to twelve dimensions: a tenth of the likelihoods of moves
         yield Family("nested", End.THRESHOLDS, NestedSampling())
         yield SHAPED_BY_NESTED

@@ -16,7 +16,7 @@ def threads():
 
 def test_one_thread_inside_and_as_many_as_before_afterwards():
     before = threads()
-    with one_thread(zhat.Model(lambda p: -p["x"] ** 2, PRIOR)):
+    with one_thread(zhat.Model(lambda p: -(p["x"] ** 2), PRIOR)):
         assert set(threads()) == {1}
     assert threads() == before
 
@@ -27,7 +27,7 @@ def test_the_likelihood_of_a_black_box_keeps_its_threads():
     def log_likelihood(p):
         if not seen:
             seen.append(threads())
-        return -float(p["x"]) ** 2
+        return -(float(p["x"]) ** 2)
 
     zhat.evidence(zhat.Model.black_box(log_likelihood, PRIOR), "prior-mean", seed=1, progress=False)
     assert np.array_equal(seen[0], before)

@@ -18,7 +18,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "zhat"
 
 # From the ground up. A room is a folder, or a module that stands alone; the rooms inside `sampling` have floors of their own.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "formatting", "citations", "compile_cache"),
+    ("errors", "formatting", "citations", "compile_cache", "threads"),
     ("kinds",),
     ("numerics",),
     ("surroundings",),
@@ -73,6 +73,7 @@ EXCEPTIONS = {
 ONLY = {
     "zoo": {"errors", "numerics", "model", "zoo"},
     "compile_cache": set(),
+    "threads": set(),
     "citations": set(),
 }
 

@@ -31,10 +31,10 @@ from zhat.run.price import announce, price_of
 from zhat.sampling.backend.evaluation import saturated_share
 from zhat.sampling.backend.loop import Budget, Loop, Stopped, log
 from zhat.sampling.backend.own_coordinates import in_users_coordinates
-from zhat.sampling.backend.threads import one_thread
 from zhat.sampling.chains.given import Given
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
+from zhat.threads import one_thread
 from zhat.verdicts.given_draws import joint_density_note
 from zhat.verdicts.nan import nan_status
 
@@ -86,7 +86,7 @@ def some_runs(
     loop = Loop(budget, progress, f"{name}  {method.name}")
     estimates: list[Estimate] = []
     earlier = Cost()  # seconds of runs that were finished before this process began
-    with loop.listening(), compile_clock() as clock, jax.enable_x64(True), one_thread(model):
+    with loop.listening(), compile_clock() as clock, jax.enable_x64(True), one_thread():
         for i in numbers:
             task = Task(some_runs, model, kept=Runs, key=(method, seed, i, given))
             known = finished(task) if len(numbers) > 1 else None

@@ -16,6 +16,7 @@ import numpy as np
 
 from zhat.model.model import Model, black_box_values
 from zhat.sampling.backend.journal import current
+from zhat.threads import users_threads
 
 # Seconds of computing after which values are handed over.
 PIECE_SECONDS = 1.0
@@ -76,7 +77,9 @@ class InThisProcess:
         first, size = 0, n if model.core.batched else 1
         while first < n:
             rows, begun = slice(first, min(first + size, n)), time.perf_counter()
-            take(rows, black_box_values(model, {k: v[rows] for k, v in params.items()}))
+            with users_threads():
+                values = black_box_values(model, {k: v[rows] for k, v in params.items()})
+            take(rows, values)
             first += size
             seconds = time.perf_counter() - begun
             if seconds < PIECE_SECONDS / 2:

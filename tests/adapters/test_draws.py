@@ -131,3 +131,16 @@ def test_a_zarr_store_without_zarr_and_the_posterior_alone_in_a_file(tmp_path, m
     arrays = {"mu": np.arange(6.0).reshape(2, 3)}
     from_dict({"posterior": arrays})["posterior"].to_dataset().to_netcdf(tmp_path / "posterior.nc")
     assert read_draws(tmp_path / "posterior.nc", MODEL).values["mu"].tolist() == arrays["mu"].tolist()
+
+
+def test_what_extract_stacked_is_taken_apart_again_or_refused_where_draws_are_missing():
+    from arviz_base import from_dict
+
+    posterior = from_dict({"posterior": {"mu": np.arange(200.0).reshape(4, 50), "b": np.zeros((4, 50, 2, 3))}})[
+        "posterior"
+    ].to_dataset()
+    stacked = posterior.stack(sample=("chain", "draw"))
+    found = read_draws(stacked, MODEL)
+    assert found.values["mu"].tolist() == np.arange(200.0).reshape(4, 50).tolist() and found.values["b"].shape == (4, 50, 2, 3)
+    with pytest.raises(BadInput, match="without their order in chains"):
+        read_draws(stacked.isel(sample=np.random.default_rng(1).permutation(200)[:100]), MODEL)

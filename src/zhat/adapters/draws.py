@@ -57,7 +57,7 @@ def read_draws(source: Any, model: Model) -> Brought:
     if posterior is not None:
         return _arviz(source, posterior, model)
     if hasattr(source, "data_vars"):
-        return Brought(_variables(source), "a Dataset")
+        return Brought(_variables(_unstacked(source)), "a Dataset")
     if hasattr(source, "columns") and hasattr(source, "to_numpy"):
         return _frame(source)
     if isinstance(source, Mapping):
@@ -128,6 +128,21 @@ def _group(source: Any, name: str) -> Any:
     if found is None and isinstance(source, Mapping) and name in source:
         found = source[name]
     return found if hasattr(found, "data_vars") else None
+
+
+def _unstacked(dataset: Any) -> Any:
+    """The data set with its chains apart, if ArviZ's `extract` has stacked all of them."""
+    if "sample" not in dataset.dims:
+        return dataset
+    whole = {"chain", "draw"} <= set(dataset.coords) and dataset.sizes["sample"] == np.prod(
+        [len(np.unique(dataset[name])) for name in ("chain", "draw")]
+    )
+    if not whole:
+        raise BadInput(
+            "draws: this Dataset holds some of the draws, without their order in chains (arviz.extract), so their standard error cannot be "
+            "known; give the InferenceData or DataTree itself."
+        )
+    return dataset.unstack("sample")
 
 
 def _variables(group: Any) -> dict[str, Array]:

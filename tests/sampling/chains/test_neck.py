@@ -48,12 +48,26 @@ def test_moves_enter_a_neck_that_the_draws_left_out():
 
 
 def test_a_wall_is_no_neck():
-    """The soft edge of a wide half normal: slopes a thousand times those of the bulk at a hundredth of the draws, all of one sign."""
+    """The soft edge of a wide half normal: slopes a thousand times those of the bulk at a hundredth of the draws."""
     rng = np.random.default_rng(3)
     wide = np.abs(100.0 * rng.standard_normal(5000))
     kept = wide[rng.random(5000) < 1.0 / (1.0 + np.exp(-2.0 * wide))][:4000, None]
     neck = neck_of(lambda t: -0.5 * (t[0] / 100.0) ** 2 + jax.nn.log_sigmoid(2.0 * t[0]), kept)
     assert neck_status(neck).is_ok and max(neck.at_draws, neck.after_moves) < 0.3
+
+
+def test_a_corner_of_walls_is_no_neck():
+    """Two classes that are separated by many lines: walls on several sides, along no coordinate."""
+    rng = np.random.default_rng(6)
+    walls = np.array([[1.0, 0.4], [-0.3, 1.0]])
+    wide = 100.0 * rng.standard_normal((30_000, 2))
+    share = np.exp(-np.logaddexp(0.0, -wide @ walls.T).sum(axis=1))
+    kept = wide[rng.random(len(wide)) < share][:4000]
+
+    def log_density(t):
+        return -0.5 * jnp.sum((t / 100.0) ** 2) + jnp.sum(jax.nn.log_sigmoid(jnp.asarray(walls) @ t))
+
+    assert len(kept) == 4000 and neck_status(neck_of(log_density, kept)).is_ok
 
 
 def test_a_lopsided_neck_is_one():

@@ -25,6 +25,9 @@ class Effort:
     # whose standard error is itself uncertain.
     joint_errors: float = 3.0
     slack: float = 0.05
+    # Joint standard errors that are enough without these nats where the second estimate's weights have a variance (Pareto k below a half).
+    # By default they are not: a method that adds the modes which it missed may differ by the nats and be right.
+    clear_errors: float = math.inf
     # Below this Pareto k the second estimate's standard error is used (Vehtari et al. 2024).
     trusted_pareto_k: float = 0.7
     # Without a usable standard error Markov's inequality decides, which needs no variance: exp(-12) < 1e-5.

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from zhat.sampling.importance.modes import Mode
 
 
+# Pareto k below which weights have a variance, so that their standard error is that of a normal.
+HAS_VARIANCE = 0.5
+
+
 class Progress(enum.Enum):
     """How far a check came; the words are those of the diagnostics."""
 
@@ -68,8 +72,11 @@ class SecondEstimate:
         proves anything. It must exceed it by several joint standard errors and, where Pareto k allows no standard
         error of the weights, by Markov's inequality too.
         """
-        excess = self.excess(answer)
-        if not excess > effort.joint_errors * math.hypot(self.se, answer.se) + effort.slack:
+        excess, joint = self.excess(answer), math.hypot(self.se, answer.se)
+        needed = effort.joint_errors * joint + effort.slack
+        if self.pareto_k < HAS_VARIANCE and joint > 0.0:
+            needed = min(needed, effort.clear_errors * joint)
+        if not excess > needed:
             return False
         return self.pareto_k < effort.trusted_pareto_k or excess > effort.markov_nats
 

@@ -99,7 +99,7 @@ def test_second_estimates_stand_against_another_answer_and_nothing_else_does():
 def test_where_weights_have_a_variance_clear_standard_errors_need_no_nats_beside_chains():
     """Two precise estimates that are five joint standard errors apart differ by less than the nats."""
     second, answer = SecondEstimate(-1.0, 0.003, 0.2), Answer(-1.025, 0.004)
-    beside_chains = replace(EFFORT, clear_errors=4.0)
+    beside_chains = replace(EFFORT, always_nats=False)
     assert second.exceeds(answer, beside_chains) and not second.exceeds(answer, EFFORT)
     assert not replace(second, pareto_k=0.6).exceeds(answer, beside_chains)
     rough = Answer(-1.3, 0.08)  # above a twentieth of a nat the rule is as it was

@@ -37,9 +37,6 @@ from zhat.sampling.importance.proposals import StudentT
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 
-# Joint standard errors by which a second estimate shows that chains were wrong, however small both errors are: once in 30,000 runs by chance.
-CLEAR = 4.0
-
 
 def look_beside_chains(
     model: Model, answer: Answer, chains: Chains | Draws, watched: Outliers | None, bench: Workbench, effort: Effort, key: Key
@@ -49,7 +46,7 @@ def look_beside_chains(
     `watched` has the outlying points of the run from which the chains started; without it a population is run. Draws of equal
     weight that are in no chains are compared in the same way.
     """
-    effort = replace(effort, clear_errors=CLEAR)
+    effort = replace(effort, always_nats=False)
     draws, path = (chains, None) if isinstance(chains, Draws) else (chains.draws, chains.path)
     if not model.space.has_prior:
         return look_around_draws(model, answer, draws, True, effort, key, bench.loop)

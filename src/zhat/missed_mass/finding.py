@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from zhat.sampling.importance.modes import Mode
 
 
-# Pareto k below which weights have a variance, so that their standard error is that of a normal.
-HAS_VARIANCE = 0.5
-
-
 class Progress(enum.Enum):
     """How far a check came; the words are those of the diagnostics."""
 
@@ -74,7 +70,7 @@ class SecondEstimate:
         """
         excess, joint = self.excess(answer), math.hypot(self.se, answer.se)
         needed = effort.joint_errors * joint + effort.slack
-        if self.pareto_k < HAS_VARIANCE and joint > 0.0:
+        if not effort.always_nats and self.pareto_k < effort.with_variance and joint > 0.0:
             needed = min(needed, effort.clear_errors * joint)
         if not excess > needed:
             return False

@@ -98,3 +98,49 @@ def test_the_csv_files_of_stan_are_the_chains(tmp_path):
         found = read_draws(source, MODEL)
         assert found.values["mu"][:, 0].tolist() == [1.0, 2.0] and found.lp_lacks_constants
         assert found.values["b"].shape == (2, 4, 2, 3) and found.values["b"][0, 0, 1, 0] == 2.0
+
+
+def test_a_zarr_store_is_known_by_its_name_or_by_what_it_holds(tmp_path):
+    """What ArviZ writes, in both formats, and the posterior alone; a damaged one is a sentence."""
+    pytest.importorskip("zarr")
+    from arviz_base import from_dict
+
+    arrays = {"mu": np.arange(6.0).reshape(2, 3), "b": np.zeros((2, 3, 2, 3))}
+    tree = from_dict({"posterior": arrays, "sample_stats": {"diverging": np.eye(2, 3, dtype=bool)}})
+    tree.to_zarr(tmp_path / "fit.zarr")
+    tree.to_zarr(tmp_path / "folder", zarr_format=2)
+    tree["posterior"].to_dataset().to_zarr(tmp_path / "posterior.zarr")
+    for name, n_divergent in (("fit.zarr", 2), ("folder", 2), ("posterior.zarr", 0)):
+        found = read_draws(tmp_path / name, MODEL)
+        assert found.values["mu"].tolist() == arrays["mu"].tolist() and found.n_divergent == n_divergent
+    for chunk in (tmp_path / "fit.zarr" / "posterior" / "mu" / "c").rglob("*"):
+        if chunk.is_file():
+            chunk.write_bytes(b"x")
+    with pytest.raises(BadInput, match=r"fit.zarr cannot be opened"):
+        read_draws(tmp_path / "fit.zarr", MODEL)
+
+
+def test_a_zarr_store_without_zarr_and_the_posterior_alone_in_a_file(tmp_path, monkeypatch):
+    from arviz_base import from_dict
+
+    (tmp_path / "fit.zarr").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("zhat.adapters.draws.find_spec", lambda name: None)
+        with pytest.raises(BadInput, match="pip install zarr"):
+            read_draws(tmp_path / "fit.zarr", MODEL)
+    arrays = {"mu": np.arange(6.0).reshape(2, 3)}
+    from_dict({"posterior": arrays})["posterior"].to_dataset().to_netcdf(tmp_path / "posterior.nc")
+    assert read_draws(tmp_path / "posterior.nc", MODEL).values["mu"].tolist() == arrays["mu"].tolist()
+
+
+def test_what_extract_stacked_is_taken_apart_again_or_refused_where_draws_are_missing():
+    from arviz_base import from_dict
+
+    posterior = from_dict({"posterior": {"mu": np.arange(200.0).reshape(4, 50), "b": np.zeros((4, 50, 2, 3))}})[
+        "posterior"
+    ].to_dataset()
+    stacked = posterior.stack(sample=("chain", "draw"))
+    found = read_draws(stacked, MODEL)
+    assert found.values["mu"].tolist() == np.arange(200.0).reshape(4, 50).tolist() and found.values["b"].shape == (4, 50, 2, 3)
+    with pytest.raises(BadInput, match="without their order in chains"):
+        read_draws(stacked.isel(sample=np.random.default_rng(1).permutation(200)[:100]), MODEL)

@@ -41,3 +41,17 @@ def test_without_the_library_a_sentence_says_what_to_install(result, monkeypatch
         monkeypatch.setitem(sys.modules, library, None)
         with pytest.raises(BadInput, match=f"pip install {library}"):
             export(result)
+
+
+def test_the_libraries_themselves_find_the_same_means(result):
+    """Means under the weights as anesthetic and GetDist compute them; a column of log likelihoods is no parameter."""
+    x, w = result.record.position, np.exp(result.record.log_weight - result.record.log_weight.max())
+    (name, array), *_ = result.record.parameters.items()
+    expected = w @ np.asarray(array) / w.sum()
+    assert x.shape[0] == len(w)
+    columns = [f"{name}[{i}]" for i in range(np.shape(array)[1])]
+    frame = pytest.importorskip("anesthetic") and result.to_anesthetic(labels={columns[0]: r"$p_0$"})
+    np.testing.assert_allclose(np.asarray(frame[columns].mean()), expected, rtol=1e-10)
+    samples = pytest.importorskip("getdist") and result.to_getdist(labels={columns[0]: "p_0"})
+    np.testing.assert_allclose(samples.getMeans(), expected, rtol=1e-10)
+    assert next(p.label for p in samples.paramNames.names) == "p_0"

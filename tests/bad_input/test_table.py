@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import jax.numpy as jnp
 import numpy as np
@@ -80,6 +81,7 @@ TABLE = {
     "a misspelt method": (lambda at: run(MINE, "smcc"), "there is no method 'smcc'; did you mean 'smc'?"),
     "no method": (lambda at: run(MINE, ""), "there is no method ''. Known: ais"),
     "a class as method": (lambda at: run(MINE, zhat.SMC), "give a method such as zhat.SMC(), or its name"),
+    "draws as method": (lambda at: run(MINE, SimpleNamespace(posterior=1)), "which holds draws: zhat.evidence(model, draws=...)"),
     "a number as method": (lambda at: run(MINE, 3), "method is a int: give a method such as zhat.SMC()"),
     "a method that the model cannot take": (lambda at: run(MINE, "chib"), "Chib needs tempered full conditionals"),
     "more memory than there is": (lambda at: run(MINE, zhat.SMC(n_particles=4 * 10**11)), "GB of memory and this machine has"),

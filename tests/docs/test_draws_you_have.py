@@ -22,6 +22,24 @@ def test_the_table_without_the_check_is_that_of_the_traps():
         assert rows[trap, "bridge"]["confidently_wrong"] == "0"
 
 
+def test_the_table_of_all_traps_is_that_of_the_runs():
+    page = (ROOT / "docs" / "howto" / "draws_you_have.md").read_text()
+    with (ROOT / "calibration" / "traps_bridge.csv").open(newline="") as file:
+        rows = {(row["trap"], row["method"]): row for row in csv.DictReader(file)}
+    shown = re.findall(r"^\| `([\w-]+)` \| ([\d /]*) \| ([\d /]*) \| ([\d /]*) \|$", page, re.MULTILINE)
+    assert {trap for trap, *_ in shown} == {trap for trap, _ in rows}
+    for trap, *cells in shown:
+        for cell, method in zip(cells, ("bridge", "bridge unchecked", "reciprocal"), strict=True):
+            row = rows.get((trap, method))
+            expected = [] if row is None else [row[name] for name in ("right", "flagged", "confidently_wrong")]
+            assert cell.split(" / ") == expected or (cell.strip() == "" and row is None), (trap, method)
+    checked = [row for (_, method), row in rows.items() if " " not in method]
+    runs, right, flagged, wrong = (
+        sum(int(row[name]) for row in checked) for name in ("runs", "right", "flagged", "confidently_wrong")
+    )
+    assert f"{wrong} of {runs:,} runs are confidently wrong, {right} right and {flagged:,} flagged" in page
+
+
 def test_the_table_of_draws_by_nuts_is_that_of_the_runs():
     page = (ROOT / "docs" / "howto" / "draws_you_have.md").read_text()
     with (ROOT / "calibration" / "from_nuts.csv").open(newline="") as file:

@@ -94,3 +94,13 @@ def test_a_result_without_a_look_reads_as_an_empty_finding():
 def test_second_estimates_stand_against_another_answer_and_nothing_else_does():
     other = Finding.read(replace(FULL, coverage=Coverage(0.9, 0.0)).diagnostics, Answer(-1.7, 0.02)).second_estimates
     assert other.modes_exceed and other.coverage is None and other.unvisited_share is None
+
+
+def test_where_weights_have_a_variance_clear_standard_errors_need_no_nats_beside_chains():
+    """Two precise estimates that are five joint standard errors apart differ by less than the nats."""
+    second, answer = SecondEstimate(-1.0, 0.003, 0.2), Answer(-1.025, 0.004)
+    beside_chains = replace(EFFORT, always_nats=False)
+    assert second.exceeds(answer, beside_chains) and not second.exceeds(answer, EFFORT)
+    assert not replace(second, pareto_k=0.6).exceeds(answer, beside_chains)
+    rough = Answer(-1.3, 0.08)  # above a twentieth of a nat the rule is as it was
+    assert second.exceeds(rough, beside_chains) == second.exceeds(rough, EFFORT)

@@ -34,7 +34,9 @@ HOW = (
     "of a NetCDF, Zarr, .npz or Stan CSV file"
 )
 # Suffixes of files that xarray opens as a tree of groups.
-TREES = {".nc", ".netcdf", ".h5", ".hdf5", ".zarr"}
+TREES = {".nc", ".netcdf", ".h5", ".hdf5"}
+# Files by which a folder is a Zarr store (of format 3, and of format 2).
+MARKS_OF_ZARR = ("zarr.json", ".zgroup")
 # Writers of `lp` that leave out constants.
 LACK_CONSTANTS = ("stan",)
 
@@ -55,7 +57,7 @@ def read_draws(source: Any, model: Model) -> Brought:
     if posterior is not None:
         return _arviz(source, posterior, model)
     if hasattr(source, "data_vars"):
-        return Brought(_variables(source), "a Dataset")
+        return Brought(_variables(_unstacked(source)), "a Dataset")
     if hasattr(source, "columns") and hasattr(source, "to_numpy"):
         return _frame(source)
     if isinstance(source, Mapping):
@@ -126,6 +128,21 @@ def _group(source: Any, name: str) -> Any:
     if found is None and isinstance(source, Mapping) and name in source:
         found = source[name]
     return found if hasattr(found, "data_vars") else None
+
+
+def _unstacked(dataset: Any) -> Any:
+    """The data set with its chains apart, if ArviZ's `extract` has stacked all of them."""
+    if "sample" not in dataset.dims:
+        return dataset
+    whole = {"chain", "draw"} <= set(dataset.coords) and dataset.sizes["sample"] == np.prod(
+        [len(np.unique(dataset[name])) for name in ("chain", "draw")]
+    )
+    if not whole:
+        raise BadInput(
+            "draws: this Dataset holds some of the draws, without their order in chains (arviz.extract), so their standard error cannot be "
+            "known; give the InferenceData or DataTree itself."
+        )
+    return dataset.unstack("sample")
 
 
 def _variables(group: Any) -> dict[str, Array]:
@@ -209,7 +226,7 @@ def _file(path: Path, model: Model) -> Brought:
         return _npz(path, model)
     if suffix == ".json":
         return _evidence(Evidence.load(path))
-    if suffix in TREES:
+    if suffix in TREES or _is_zarr(path):
         return read_draws(_tree(path), model)
     if path.is_dir():
         raise BadInput(f"draws: {path} is a folder; give the file, or a pattern such as {path / '*.csv'!s}.")
@@ -228,23 +245,32 @@ def _npz(path: Path, model: Model) -> Brought:
         ) from error
 
 
+def _is_zarr(path: Path) -> bool:
+    """A Zarr store by its name, or a folder that is one whatever it is called."""
+    return path.name.lower().endswith(".zarr") or any((path / mark).exists() for mark in MARKS_OF_ZARR)
+
+
 def _tree(path: Path) -> Any:
+    """The tree of groups in a file, or the data set where there are no groups but draws."""
     try:
         import xarray
     except ImportError as error:
         raise BadInput(f"draws: reading {path.name} needs xarray: pip install 'zhat[arviz]'.") from error
-    if path.suffix.lower() == ".zarr" and find_spec("zarr") is None:
+    zarr = _is_zarr(path)
+    if zarr and find_spec("zarr") is None:
         raise BadInput(f"draws: reading {path.name} needs zarr: pip install zarr.")
     try:
-        with xarray.open_datatree(path) as tree:
+        with xarray.open_datatree(path, engine="zarr" if zarr else None) as tree:
             loaded = tree.load()
-    except (ValueError, OSError, ImportError, TypeError, KeyError) as error:
+    except Exception as error:  # parsers of damaged files raise nearly anything
         reason = str(error).splitlines()[0].split(". ")[0] if str(error) else type(error).__name__
         engines = (
             "" if find_spec("h5netcdf") or find_spec("netCDF4") else "; NetCDF files of ArviZ need h5netcdf: pip install h5netcdf"
         )
         raise BadInput(f"draws: {path.name} cannot be opened: {reason.rstrip('.')}{engines}.") from error
     if _group(loaded, "posterior") is None:
+        if any("draw" in variable.dims for variable in loaded.data_vars.values()):
+            return loaded.to_dataset()
         raise BadInput(
             f"draws: {path.name} has no group posterior; it has {', '.join(map(str, loaded.children)) or 'no groups'}."
         )

@@ -46,6 +46,7 @@ def look_beside_chains(
     `watched` has the outlying points of the run from which the chains started; without it a population is run. Draws of equal
     weight that are in no chains are compared in the same way.
     """
+    effort = replace(effort, always_nats=False)
     draws, path = (chains, None) if isinstance(chains, Draws) else (chains.draws, chains.path)
     if not model.space.has_prior:
         return look_around_draws(model, answer, draws, True, effort, key, bench.loop)

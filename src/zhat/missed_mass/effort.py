@@ -25,6 +25,12 @@ class Effort:
     # whose standard error is itself uncertain.
     joint_errors: float = 3.0
     slack: float = 0.05
+    # Joint standard errors that are enough without these nats for answers from chains, where the second estimate's weights have a variance: once
+    # in 30,000 runs by chance. Other methods need the nats always: with the modes that they missed and added they may differ by them.
+    clear_errors: float = 4.0
+    always_nats: bool = True
+    # Pareto k below which weights have a variance.
+    with_variance: float = 0.5
     # Below this Pareto k the second estimate's standard error is used (Vehtari et al. 2024).
     trusted_pareto_k: float = 0.7
     # Without a usable standard error Markov's inequality decides, which needs no variance: exp(-12) < 1e-5.

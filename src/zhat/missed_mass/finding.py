@@ -68,8 +68,11 @@ class SecondEstimate:
         proves anything. It must exceed it by several joint standard errors and, where Pareto k allows no standard
         error of the weights, by Markov's inequality too.
         """
-        excess = self.excess(answer)
-        if not excess > effort.joint_errors * math.hypot(self.se, answer.se) + effort.slack:
+        excess, joint = self.excess(answer), math.hypot(self.se, answer.se)
+        needed = effort.joint_errors * joint + effort.slack
+        if not effort.always_nats and self.pareto_k < effort.with_variance and joint > 0.0:
+            needed = min(needed, effort.clear_errors * joint)
+        if not excess > needed:
             return False
         return self.pareto_k < effort.trusted_pareto_k or excess > effort.markov_nats
 

@@ -331,7 +331,8 @@ TABLE: tuple[Code, ...] = (
     Code(
         "repeated-draws",
         "given draws",
-        "more than a tenth of the draws are copies of others: a resampled set, or walkers flattened into one chain",
+        "more than a tenth of the draws are copies of others: a resampled set, or walkers flattened into one chain; or many stand at one end of a "
+        "parameter's range, as clipped draws do",
         "the draws as the sampler made them, each chain apart",
     ),
     Code(

@@ -324,6 +324,18 @@ class Evidence:
 
         return to_arviz(self, n_draws, coords, dims)
 
+    def to_anesthetic(self, labels: Mapping[str, str] | None = None) -> Any:
+        """Posterior draws as `anesthetic.MCMCSamples`, with their weights; TeX `labels` by column: ``mu``, ``beta[0]``."""
+        from zhat.adapters.weighted import to_anesthetic
+
+        return to_anesthetic(self, labels)
+
+    def to_getdist(self, labels: Mapping[str, str] | None = None) -> Any:
+        """Posterior draws as `getdist.MCSamples`, with their weights; TeX `labels` by column: ``mu``, ``beta[0]``."""
+        from zhat.adapters.weighted import to_getdist
+
+        return to_getdist(self, labels)
+
     def label(self, column: str) -> str:
         """The label of a parameter or of one entry of an array, ``beta[0]``, with its unit in brackets; its name without a label."""
         name, bracket, index = column.partition("[")

@@ -263,6 +263,8 @@ def _check_arguments(model: Any, repeats: Any, budget: Any) -> None:
 
 def _check_needs(model: Model, method: Any, with_draws: bool = False) -> None:
     if not isinstance(method, Method):
+        if any(hasattr(method, name) for name in ("posterior", "get_samples", "get_chain")):
+            raise BadType(f"method is a {type(method).__name__}, which holds draws: zhat.evidence(model, draws=...) takes them.")
         raise BadType(f"method is a {type(method).__name__}: give a method such as zhat.SMC(), or its name, one of {_names()}.")
     missing = method.missing(model, with_draws)
     if not missing:

@@ -7,7 +7,7 @@ import math
 from zhat.model.model import Model
 from zhat.results.estimate import Diagnostic, Status
 from zhat.sampling.chains.belonging import Belonging
-from zhat.sampling.chains.given import Given, repeated_share
+from zhat.sampling.chains.given import Given, piled_share, repeated_share
 from zhat.sampling.chains.posterior import Chains
 from zhat.verdicts.from_chains import MAX_R_HAT
 
@@ -18,6 +18,8 @@ REFUSED, DOUBTED = 1e-6, 1e-3
 MANY_DIVERGENT = 0.005
 # Share of draws that repeat one elsewhere: a resampled sample, whose autocorrelation hides its effective sample size.
 MANY_REPEATED = 0.1
+# Share of draws, but for one, at an end of a coordinate's range: none of a density, all that were beyond it of clipped draws.
+MANY_PILED = 0.005
 CHECK = "check that model, data, priors and draws belong together"
 
 
@@ -52,6 +54,15 @@ def given_status(model: Model, given: Given, chains: Chains, found: Belonging) -
                 "repeated-draws",
                 f"{repeated:.0%} of the draws are copies of others elsewhere in the chains: a resampled set, or walkers flattened into one "
                 "chain, whose standard error cannot be known; give the draws as the sampler made them, each chain apart.",
+            )
+        )
+    piled, coordinate = piled_share(given.position)
+    if piled > MANY_PILED:
+        status = status.and_(
+            Status.suspect(
+                "repeated-draws",
+                f"{piled:.1%} of the draws have the same smallest, or the same largest, value of {model.space.coordinate_names()[coordinate]!r}: "
+                "they were clipped there, and no density is that of clipped draws; give the draws as the sampler made them.",
             )
         )
     return status
@@ -139,7 +150,7 @@ def _score_status(model: Model, found: Belonging, chains: Chains) -> Status:
     score = found.score
     if score is None or score.log_p > math.log(DOUBTED):
         return Status.ok()
-    name = model.space.coordinate_names()[score.worst_coordinate]
+    name = "their sum" if score.largest == abs(score.total) else model.space.coordinate_names()[score.worst_coordinate]
     mends = f" Exchanging {found.exchanged[0]} and {found.exchanged[1]} mends it." if found.exchanged else ""
     sentence = (
         f"the mean slope of the log posterior at the draws is not zero, or its products with the coordinates are not those of the "

@@ -41,7 +41,16 @@ def test_the_worst_coordinate_is_named():
 def test_in_many_coordinates_only_their_own_products_are_tested():
     u = np.random.default_rng(3).standard_normal((2, 200, 30))
     test = score_test(u, -u)
-    assert test.n_tests == 60 and test.log_p > np.log(1e-3)
+    assert test.n_tests == 61 and test.log_p > np.log(1e-3)
+
+
+def test_draws_that_are_a_little_too_wide_everywhere_show_in_the_sum():
+    """A tempered posterior in thirty coordinates: none of them alone is far off."""
+    u = np.random.default_rng(5).standard_normal((4, 1000, 30))
+    assert score_test(u, -u).log_p > np.log(1e-3)
+    wide = score_test(1.03 * u, -1.03 * u)
+    each = max(np.abs(wide.slopes).max(), np.nanmax(np.abs(wide.products)))
+    assert each < 5.0 < abs(wide.total) and wide.log_p < np.log(1e-6)
 
 
 def test_shapes_must_fit():

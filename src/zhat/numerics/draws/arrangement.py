@@ -91,9 +91,11 @@ def _end_of_sum(correlation: FloatArray) -> int:
 
 def _scores(values: FloatArray) -> FloatArray:
     """Ranks of each coordinate over all draws, with mean zero and variance one."""
-    flat = values.reshape(-1, values.shape[2])
-    ranks = np.argsort(np.argsort(flat, axis=0, kind="stable"), axis=0).astype(np.float64)
-    return (ranks.reshape(values.shape) - (len(flat) - 1) / 2.0) / max(math.sqrt((len(flat) ** 2 - 1) / 12.0), 1.0)
+    n = values.shape[0] * values.shape[1]
+    columns = np.ascontiguousarray(values.reshape(n, -1).T)
+    ranks = np.empty_like(columns)
+    np.put_along_axis(ranks, np.argsort(columns, axis=1, kind="stable"), np.arange(n, dtype=np.float64)[None, :], axis=1)
+    return (ranks.T.reshape(values.shape) - (n - 1) / 2.0) / max(math.sqrt((n**2 - 1) / 12.0), 1.0)
 
 
 def _three_axes(draws: ArrayLike) -> FloatArray:

@@ -162,6 +162,18 @@ def repeated_share(position: Array) -> float:
     return 1.0 - len(np.unique(moved, axis=0)) / len(moved)
 
 
+def piled_share(position: Array) -> tuple[float, int]:
+    """Of draws (n_chains, n_draws, d) the largest share that stands at the smallest or the largest value of a coordinate, and which one.
+
+    Draws that repeat their neighbour count once, as a chain may stay where it is. The one draw that must stand there is not counted.
+    """
+    fresh = np.ones(position.shape, bool)
+    fresh[:, 1:] = position[:, 1:] != position[:, :-1]
+    ends = [((position == end) & fresh).sum(axis=(0, 1)) for end in (position.min(axis=(0, 1)), position.max(axis=(0, 1)))]
+    piled = (np.maximum(*ends) - 1) / fresh.sum(axis=(0, 1))
+    return float(piled.max()), int(np.argmax(piled))
+
+
 def _check_chains(n_chains: int, n_draws: int) -> None:
     if n_draws < SHORTEST:
         raise BadInput(

@@ -43,7 +43,7 @@ IntArray = NDArray[np.int64]
 
 N_BLOCKS = 4
 # Calls of shorter moves when some point has not moved: at least, and at most.
-SHORT_CALLS, MAX_SHORT = 2, 12
+SHORT_CALLS, MAX_SHORT = 4, 12
 
 
 class Vacancies(NamedTuple):

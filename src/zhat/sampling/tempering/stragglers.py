@@ -51,10 +51,9 @@ BoolArray = NDArray[np.bool_]
 
 # A particle is a straggler when its surprisal exceeds this: a probability of 1e-4.
 SURPRISING = float(np.log(1e4))
-# The share of stragglers above which the region makes local moves: `SHORT` moves a call, at most `TIMES` calls. Most regions need one call: with
-# sixteen moves a call local moves took a quarter of a run on a logistic regression.
+# The share of stragglers above which the region makes local moves: `SHORT` moves a call, at most `TIMES` calls.
 STRAGGLER_SHARE = 0.0005
-SHORT, TIMES = 8, 12
+SHORT, TIMES = 16, 6
 # The share of the other islands' stragglers that a region leaves out: the few that stayed in place by chance would widen it.
 LEFT_OUT = 0.05
 # Particles in a region for each straggler, at most: a larger region is made smaller.

@@ -12,7 +12,6 @@ import pytest
 
 from zhat import compile_cache
 
-
 SCRIPT = """
 import numpy as np
 import numpyro.distributions as dist

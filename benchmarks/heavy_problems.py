@@ -165,7 +165,24 @@ def gaussian_process() -> tuple[Any, float | None]:
         covariance = params["height"] ** 2 * jnp.exp(-0.5 * squared / params["length"] ** 2) + 1e-6 * jnp.eye(40)
         return jnp.sum(_log_normal(y, jnp.linalg.cholesky(covariance) @ params["white"], params["noise"]))
 
-    return zhat.Model(log_likelihood, prior, data=(y, squared), name="gaussian-process"), None
+    return zhat.Model(log_likelihood, prior, data=(y, squared), name="gaussian-process"), _gaussian_process_truth(y, squared)
+
+
+def _gaussian_process_truth(y: np.ndarray, squared: np.ndarray) -> float:
+    """Quadrature over length, height and noise of the normal density of y."""
+    nodes, weights = np.polynomial.legendre.leggauss(100)
+    log_length = 2.5 * nodes  # five standard deviations of the prior
+    height, noise = 5.0 * (nodes + 1.0), 2.0 * (nodes + 1.0)
+    log = np.empty((len(nodes),) * 3)
+    for i, one in enumerate(log_length):
+        values, vectors = np.linalg.eigh(np.exp(-0.5 * squared / np.exp(2.0 * one)))
+        z2 = (vectors.T @ y) ** 2
+        variance = height[:, None, None] ** 2 * np.maximum(values, 0.0) + 1e-6 + noise[None, :, None] ** 2
+        log[i] = -0.5 * np.sum(z2 / variance + np.log(2.0 * np.pi * variance), axis=2) - 0.5 * (one / 0.5) ** 2
+    log += -0.5 * math.log(2.0 * math.pi * 0.25) + 2.0 * math.log(2.0) - math.log(2.0 * math.pi) - math.log(2.0)
+    log -= 0.5 * (height[None, :, None] / 2.0) ** 2 + 0.5 * noise[None, None, :] ** 2
+    top = log.max()
+    return float(top + np.log(2.5 * 5.0 * 2.0 * np.einsum("i,j,k,ijk->", weights, weights, weights, np.exp(log - top))))
 
 
 def mirrored_signs() -> tuple[Any, float | None]:

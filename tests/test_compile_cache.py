@@ -3,12 +3,60 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from zhat import compile_cache
+
+SCRIPT = """
+import numpy as np
+import numpyro.distributions as dist
+import zhat
+y = np.array([1.2, 0.8, 1.9, 1.4, 0.9, 1.6])
+prior = {"mu": dist.Normal(0.0, 10.0), "sigma": dist.HalfNormal(5.0)}
+def f(p, y):
+    return dist.Normal(p["mu"], p["sigma"]).log_prob(y).sum()
+zhat.evidence(zhat.Model(f, prior, data=y), "importance", seed=4, progress=False)
+"""
+EDITED = """
+# Another script: comments, names, lines and data are others; what is computed is the same.
+import numpy as np
+import numpyro.distributions as dist
+
+import zhat
+
+observed = np.array([2.2, 0.8, 1.9, 1.1, 0.9, 3.6])
+
+
+def log_likelihood(params, data):
+    # How likely the data are.
+    normal = dist.Normal(params["mu"], params["sigma"])
+    return normal.log_prob(data).sum()
+
+
+prior = {"mu": dist.Normal(0.0, 10.0), "sigma": dist.HalfNormal(5.0)}
+model = zhat.Model(log_likelihood, prior, data=observed, name="edited")
+zhat.evidence(model, "importance", seed=4, progress=False)
+"""
+
+
+@pytest.mark.slow
+def test_other_comments_names_and_data_compile_nothing(tmp_path):
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("JAX_")}
+
+    def programs_after(name: str, text: str) -> set[str]:
+        (tmp_path / name).write_text(text)
+        environment = {**plain, "JAX_PLATFORMS": "cpu", compile_cache.VARIABLE: str(tmp_path / "cache")}
+        subprocess.run([sys.executable, str(tmp_path / name)], env=environment, check=True)
+        return {path.name for path in (tmp_path / "cache").iterdir() if path.name.endswith(compile_cache.PROGRAM)}
+
+    first = programs_after("first.py", SCRIPT)
+    assert first
+    assert programs_after("second.py", EDITED) == first
 
 
 @pytest.mark.parametrize("word", ["off", "OFF", "0", "no", "false"])

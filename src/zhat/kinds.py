@@ -39,6 +39,8 @@ def check_kinds(settings: Any) -> None:
             if value is None:
                 continue
             kind = kind.removesuffix(" | None")
+        if kind not in ("bool", "int", "float"):
+            continue
         where = f"{type(settings).__name__}({field.name}={shown(value)})"
         if kind == "bool" and not isinstance(value, bool):
             raise BadType(f"{where}: give True or False.")

@@ -14,7 +14,7 @@ from zhat.results.estimate import Estimate, Status
 from zhat.sampling.chains.neck import look_into_neck
 from zhat.sampling.chains.posterior import Chains, ChainSettings
 from zhat.seeding import Key
-from zhat.verdicts.from_chains import neck_status
+from zhat.verdicts.from_chains import chains_status, neck_status
 from zhat.verdicts.missed_mass import NOT_LOOKED, after_look
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ class FromChains(Protocol):
     @property
     def n_warmup(self) -> int:
         """Moves before the first draw."""
+        ...
+
+    @property
+    def longer(self) -> int:
+        """How many times as long the chains become, at most, while they disagree or have too few independent draws."""
         ...
 
     @property
@@ -71,8 +76,14 @@ def watched_chains(method: FromChains, model: Model, bench: Workbench, key: Key)
     effort = method.effort
     outliers = Outliers(model, effort, every_point=True)
     n_starts = max(effort.chain_starts, effort.population_size(model))
-    settings = ChainSettings(method.n_chains, method.n_warmup, method.n_draws, method.kernel, n_starts, short_every=4)
-    return Watched(bench.chains_from_both_sides(key, settings, effort.survey(model), outliers), outliers)
+    settings = ChainSettings(
+        method.n_chains, method.n_warmup, method.n_draws, method.kernel, n_starts, short_every=4, longer=method.longer
+    )
+
+    def enough(chains: Chains) -> bool:
+        return chains_status(chains, model.n_dimensions).is_ok
+
+    return Watched(bench.chains_from_both_sides(key, settings, effort.survey(model), outliers, enough), outliers)
 
 
 def looked_beside(method: FromChains, model: Model, estimate: Estimate, watched: Watched, bench: Workbench, key: Key) -> Estimate:

@@ -57,7 +57,11 @@ MOST_PROPOSALS = 10_000
 
 @dataclass(frozen=True)
 class Bridge(Method):
-    """A bridge between `n_chains` chains of `n_draws` posterior draws and `n_proposals` draws, each way, of a fitted density."""
+    """A bridge between `n_chains` chains of `n_draws` posterior draws and `n_proposals` draws, each way, of a fitted density.
+
+    Chains that disagree a little, or have too few independent draws, are made twice as long until they are `longer` times as long;
+    as many draws as before are kept.
+    """
 
     n_chains: int = 4
     n_draws: int = 1000
@@ -66,6 +70,7 @@ class Bridge(Method):
     proposal: BridgingFamily | Proposal = field(default_factory=WarpIII)
     kernel: Kernel | None = None
     mode_check: bool = True
+    longer: int = 1
 
     name: ClassVar[str] = "bridge"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
@@ -80,6 +85,7 @@ class Bridge(Method):
         check_count("Bridge", "n_chains", self.n_chains, 2, "a density is fitted on one half of them and used on the other")
         check_count("Bridge", "n_draws", self.n_draws, 100, "a density is fitted to them")
         check_count("Bridge", "n_warmup", self.n_warmup, 0, "there cannot be fewer than none")
+        check_count("Bridge", "longer", self.longer, 1, "chains have their own length at least")
         if self.n_proposals is not None:
             check_count("Bridge", "n_proposals", self.n_proposals, 100, "the error needs draws")
         if not hasattr(self.proposal, "fitted") and not hasattr(self.proposal, "log_density"):

@@ -61,6 +61,7 @@ class Reciprocal(Method):
     density: RegionFamily = field(default_factory=TruncatedNormal)
     kernel: Kernel | None = None
     mode_check: bool = True
+    longer: int = 1
 
     name: ClassVar[str] = "reciprocal"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
@@ -75,6 +76,7 @@ class Reciprocal(Method):
         check_count("Reciprocal", "n_chains", self.n_chains, 2, "a density is fitted on one half of them and used on the other")
         check_count("Reciprocal", "n_draws", self.n_draws, 100, "a density is fitted to them")
         check_count("Reciprocal", "n_warmup", self.n_warmup, 0, "there cannot be fewer than none")
+        check_count("Reciprocal", "longer", self.longer, 1, "chains have their own length at least")
         if not hasattr(self.density, "fitted"):
             raise BadType(
                 f"Reciprocal(density={self.density!r}): give zhat.settings.TruncatedNormal(), zhat.settings.Ellipsoid(), "

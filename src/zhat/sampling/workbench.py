@@ -5,6 +5,7 @@ It also holds the `loop` that counts evaluations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from zhat.model.model import Model
@@ -74,10 +75,15 @@ class Workbench:
         return run_chains(self.model, key, self.loop, ChainSettings(n_chains, n_draws=n_draws, kernel=kernel))
 
     def chains_from_both_sides(
-        self, key: Key, settings: ChainSettings, starts: Starts, observer: Observer | None = None
+        self,
+        key: Key,
+        settings: ChainSettings,
+        starts: Starts,
+        observer: Observer | None = None,
+        enough: Callable[[Chains], bool] = lambda chains: True,
     ) -> Chains:
         """Chains of which every second starts at a mode and the others from tempered particles; or the given ones."""
         if self.given is not None:
             return self.given
         modes = self.survey(starts).modes.usable
-        return run_chains(self.model, key, self.loop, replace(settings, modes=modes), observer=observer)
+        return run_chains(self.model, key, self.loop, replace(settings, modes=modes), observer=observer, enough=enough)

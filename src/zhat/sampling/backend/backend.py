@@ -110,11 +110,14 @@ class NumpyBackend:
 
     def scan(self, step: Callable[..., Any], carry: Any, xs: Any) -> tuple[Any, Any]:
         """See `Backend`."""
+        leaves, kind = jax.tree.flatten(xs)
         outputs = []
-        for i in range(len(jax.tree.leaves(xs)[0])):
-            carry, y = step(carry, jax.tree.map(lambda x, i=i: x[i], xs))
+        for parts in zip(*leaves, strict=True):
+            carry, y = step(carry, jax.tree.unflatten(kind, parts))
             outputs.append(y)
-        return carry, jax.tree.map(lambda *rows: np.stack(rows), *outputs)
+        kind = jax.tree.structure(outputs[0])
+        columns = zip(*(jax.tree.leaves(y) for y in outputs), strict=True)
+        return carry, jax.tree.unflatten(kind, [np.stack(rows) for rows in columns])
 
     def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], carry: Any) -> Any:
         """See `Backend`."""

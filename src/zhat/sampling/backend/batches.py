@@ -1,8 +1,7 @@
 """Densities and gradients at any number of points, by compiled programs of a few fixed sizes.
 
 Each size is a program of its own, so points are evaluated in blocks of one size and the last block is padded with copies of its first
-point. A short call (the local moves of a few particles, say; any, where the data are large) of a model with many data has a smaller size,
-an eighth.
+point. A short call (the local moves of a few particles, say; any, where the data are large) of a model with many data has a smaller size.
 """
 
 from __future__ import annotations
@@ -20,9 +19,10 @@ from zhat.sampling.target import Target
 
 # Points of a block, where the size of the data allows: a call takes some 50 microseconds beside its arithmetic.
 AT_ONCE = 2048
-# The small block, as a fraction of the usual one, and the points x data entries of a usual block above which it is worth a program of its
-# own: 2,000 points of ten data take less than half a millisecond, and a program some 200.
-SMALL = 8
+# The small blocks, as fractions of the usual one (the local moves of 2,000 particles are of 32, of 10,000 of 157), and the points x data entries
+# of a usual block above which one is worth a program of its own: 2,000 points of ten data take less than half a millisecond, and a
+# program some 200.
+SMALL = (32, 8)
 WORTH_SMALL = 200_000
 
 
@@ -53,8 +53,8 @@ def _gradients(backend: JaxBackend, points: Any, target: Target) -> Any:
 def _in_blocks(evaluate: Callable[[Array], Any], model: Model, position: Array, small: bool) -> tuple[Array, ...]:
     block = points_at_once(model)
     size = block if block == MOST_OF_LARGE else min(4 * block, AT_ONCE)
-    if (small or block == MOST_OF_LARGE) and len(position) * SMALL <= size and size * model.data_size > WORTH_SMALL:
-        size = max(1, size // SMALL)
+    if (small or block == MOST_OF_LARGE) and size * model.data_size > WORTH_SMALL:
+        size = next((max(1, size // part) for part in SMALL if len(position) * part <= size), size)
     parts = [evaluate(part) for part in _padded(position, size)]
     return tuple(np.concatenate([np.asarray(part) for part in column])[: len(position)] for column in zip(*parts, strict=True))
 

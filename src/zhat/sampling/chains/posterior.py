@@ -8,6 +8,7 @@ compiled call at a time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +33,8 @@ from zhat.sampling.tuning import fit_tuning
 from zhat.seeding import Key
 
 AT_ONCE = 25
+# R-hat above which chains are in different modes, and no length would make them agree.
+APART = 1.2
 # The factor of shorter steps: a chain that enters a region narrower than the rest by about this factor leaves it again. (E15n, the
 # non-centred eight schools: with one batch in four of these, chains disagree in 1 of 40 runs instead of 6, for a seventh more
 # gradients.)
@@ -60,7 +63,8 @@ class ChainSettings:
     """`n_chains` chains of `n_draws` each, after `n_warmup` moves that are thrown away; started from `n_starts` particles.
 
     Where `modes` are given, every second chain starts at one of them. A batch of moves in every `short_every` has steps that are
-    shorter by the factor `SHORT` (0: none).
+    shorter by the factor `SHORT` (0: none). Chains that are not `enough` are made twice as long, up to `longer` times, and every second of their
+    draws is kept: as many as before, less correlated.
     """
 
     n_chains: int = 8
@@ -70,6 +74,7 @@ class ChainSettings:
     n_starts: int = N_STARTS
     modes: tuple[Mode, ...] = ()
     short_every: int = 0
+    longer: int = 1
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -80,9 +85,17 @@ class ChainSettings:
 
 
 def run_chains(
-    model: Model, key: Key, loop: Loop, settings: ChainSettings | None = None, observer: Observer | None = None
+    model: Model,
+    key: Key,
+    loop: Loop,
+    settings: ChainSettings | None = None,
+    observer: Observer | None = None,
+    enough: Callable[[Chains], bool] = lambda chains: True,
 ) -> Chains:
-    """Posterior draws in chains; the `observer` is called with the rungs of the tempered run from which they start."""
+    """Posterior draws in chains; the `observer` is called with the rungs of the tempered run from which they start.
+
+    Chains for which `enough` is false are made longer, where the settings allow it.
+    """
     settings = settings or ChainSettings()
     n_chains, n_warmup, n_draws = settings.n_chains, settings.n_warmup, settings.n_draws
     kernel = chain_kernel(model, settings.kernel)
@@ -99,30 +112,44 @@ def run_chains(
     scale = kernel.first_scale(model.n_dimensions)
     moving = TunedKernel(kernel, Tempered(1.0), fit_tuning(final.position, weights, 1.0))
     kept: list[Swept] = []
-    n_left = n_draws
-    for k in range(-(-n_warmup // AT_ONCE) + -(-n_draws // AT_ONCE)):
-        warming = k < -(-n_warmup // AT_ONCE)
+    n_warm, times, n_moves = -(-n_warmup // AT_ONCE), 1, 0
+    k = 0
+    while True:
+        warming = k < n_warm
         short = settings.short_every > 0 and k % settings.short_every == settings.short_every - 1
         part = sweep(model, moving.scaled(SHORT * scale if short else scale), state, AT_ONCE, rng, loop)
         loop.tick(f"{'warm-up' if warming else 'chains'}  acceptance {part.acceptance.mean:.2f}")
-        state = part.last
+        state, k = part.last, k + 1
         if warming and not short:
             scale = kernel.next_scale(scale, part.acceptance.for_scale(scale))
         if warming:
             continue
-        kept.append(part.first(n_left))
-        n_left -= AT_ONCE
-    states = State.joined([part.states for part in kept])
+        # Of moves 0, 1, 2, ... every `times`-th is kept.
+        kept.append(part._replace(states=part.states.take(slice(-n_moves % times, None, times))))
+        n_moves += AT_ONCE
+        if n_moves < times * n_draws:
+            continue
+        states = State.joined([part.states for part in kept]).take(slice(0, n_draws))
+        found = replace(_in_chains(states, model.n_dimensions, kept), path=path)
+        if 2 * times > settings.longer or enough(found) or found.r_hat > APART:
+            return found
+        rest = State.joined([part.states for part in kept]).take(slice(None, None, 2))
+        kept = [kept[-1]._replace(states=rest)]
+        times *= 2
+
+
+def _in_chains(states: State, n_dimensions: int, kept: list[Swept]) -> Chains:
+    """States after moves (leading axis) of several chains as draws, one chain after another."""
+    n_draws, n_chains = states.log_likelihood.shape
     position, log_prior, log_likelihood = (field.swapaxes(0, 1) for field in states[:3])
     draws = Draws(
-        position=position.reshape(-1, model.n_dimensions),
+        position=position.reshape(-1, n_dimensions),
         log_prior=log_prior.reshape(-1),
         log_likelihood=log_likelihood.reshape(-1),
         n_drawn=n_chains * n_draws,
         chain=np.repeat(np.arange(n_chains), n_draws),
     )
-    found = chains_of(draws, float(np.mean([part.acceptance.mean for part in kept])))
-    return replace(found, path=path)
+    return chains_of(draws, float(np.mean([part.acceptance.mean for part in kept])))
 
 
 def chains_of(draws: Draws, acceptance: float) -> Chains:

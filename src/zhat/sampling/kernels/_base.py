@@ -100,6 +100,8 @@ def screen(xp: Any, position: Any, log_likelihood: Any) -> tuple[Any, Any, Any]:
     Compiled code cannot raise, so such a point is rejected and reported: the caller counts a NaN and raises for +inf, so that a
     point of +inf is the one reported where there is any. `position` may be a dictionary of parameters.
     """
+    if xp is np and log_likelihood.size and log_likelihood.max() < np.inf:  # a NaN is not below either: nothing to replace
+        return log_likelihood, 0, jax.tree.map(lambda part: part[0], position)
     infinite = log_likelihood == xp.inf
     bad = xp.isnan(log_likelihood) | infinite
     # A maximum of floats compiles to fast code; an argmax took a third of a Gibbs sweep.

@@ -21,6 +21,9 @@ the radius, so that its share r must be about d^(-1/2), and the autocorrelation 
 `turns_above` dimensions three of four moves are turns: by a fixed angle toward a direction drawn at random, in the frame, where
 the radius stays. The proposal is symmetric, so that the acceptance depends on the target alone. How far they go is limited by how
 round the region is in the frame. Every fourth move is as before, for the radius.
+
+*Moves of several lengths.* Where the target departs from its t, some points accept hardly any move of the length that suits most of them.
+Then the moves of a call take `lengths` of the share in turn.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zhat.errors import BadInput, BadType
-from zhat.kinds import checked_kinds
+from zhat.kinds import checked_kinds, shown
 from zhat.model.model import Model
 from zhat.sampling.backend.backend import Backend
 from zhat.sampling.kernels._base import Info, log_uniforms, propose, toward
@@ -60,12 +63,15 @@ class CrankNicolson:
         Where r begins; by default 0.95 in few dimensions and 2.38 / sqrt(d) in many.
     turns_above : int, optional
         Number of dimensions above which three of four moves are turns; none by default.
+    lengths : tuple of float
+        Where no moves are turns: by how much the share of each move of a call is multiplied, in turn. Moves of length one are tuned.
     """
 
     acceptance: float = 0.4
     degrees_of_freedom: int = FRAME_DEGREES
     first_share: float | None = None
     turns_above: int | None = None
+    lengths: tuple[float, ...] = (1.0,)
     needs_gradient: ClassVar[bool] = False
     needs_tuning: ClassVar[bool] = True
     moves_parameters: ClassVar[bool] = False
@@ -81,16 +87,27 @@ class CrankNicolson:
                 raise BadType(f"CrankNicolson(first_share={self.first_share!r}): give a number between 0 and 1.")
             if not 0.0 < self.first_share < 1.0:
                 raise BadInput(f"CrankNicolson(first_share={self.first_share}): give a share between 0 and 1.")
+        good = isinstance(self.lengths, tuple) and all(isinstance(x, int | float) and 0.0 < x <= 1.0 for x in self.lengths)
+        if not good or self.lengths[:1] != (1.0,):
+            raise BadInput(
+                f"CrankNicolson(lengths={shown(self.lengths)}): give a tuple of numbers above 0 and at most 1, the first of them 1, "
+                "because moves of length 1 are tuned."
+            )
 
     def first_scale(self, n_dimensions: int) -> Scale:
         """Nearly independent proposals in few dimensions, shorter ones in many; and long turns, where there are any."""
         first = min(0.95, 2.38 / np.sqrt(n_dimensions)) if self.first_share is None else self.first_share
-        return np.array([first, FIRST_TURN]) if self._has_turns(n_dimensions) else first
+        if self._has_turns(n_dimensions):
+            return np.array([first, FIRST_TURN])
+        return np.array([first]) if len(self.lengths) > 1 else first
 
     def next_scale(self, scale: Any, acceptance: Any) -> Scale:
         """Toward the goal acceptances; a scale is the share of fresh noise and stays below one."""
         if np.ndim(scale) == 0:
             return min(toward(scale, acceptance, self.acceptance), 0.999)
+        if len(scale) == 1:
+            full = np.resize(self.lengths, len(acceptance)) == 1.0
+            return np.array([min(toward(scale[0], float(np.mean(acceptance[full])), self.acceptance), 0.999)])
         turns = self.turns(len(acceptance))
         kinds = zip(scale, (~turns, turns), (self.acceptance, TURN_ACCEPTANCE), strict=True)
         return np.array([min(toward(one, float(np.mean(acceptance[kind])), goal), 0.999) for one, kind, goal in kinds])
@@ -110,7 +127,9 @@ class CrankNicolson:
             "gamma": rng.standard_gamma(0.5 * (self.degrees_of_freedom + d), (n_moves, n)),
             "log_uniform": log_uniforms(rng, n_moves, n),
         }
-        return {**noise, "turn": self.turns(n_moves)} if self._has_turns(d) else noise
+        if self._has_turns(d):
+            return {**noise, "turn": self.turns(n_moves)}
+        return {**noise, "length": np.resize(self.lengths, n_moves)} if len(self.lengths) > 1 else noise
 
     def init(self, backend: Backend, state: State, target: Any) -> State:
         """Nothing to complete."""
@@ -123,6 +142,8 @@ class CrankNicolson:
         z = tuning.whiten(state.position)
         radius = xp.sum(z * z, axis=1)
         share, fresh = tuning.scale, noise["step"] / xp.sqrt(noise["gamma"] / (0.5 * (nu + radius)))[:, None]
+        if "length" in noise:
+            share = noise["length"] * tuning.scale[0]
         if "turn" in noise:
             share = xp.where(noise["turn"], tuning.scale[1], tuning.scale[0])
             fresh = xp.where(noise["turn"], _across(xp, z, radius, noise["step"]), fresh)

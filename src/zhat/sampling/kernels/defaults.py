@@ -65,6 +65,7 @@ def threshold_kernel() -> Kernel:
     """For nested sampling: fitted moves, mostly turns in many dimensions.
 
     On the few models where it was measured it decorrelated in fewer evaluations than a random walk, and fastest at an acceptance
-    rate of one quarter.
+    rate of one quarter. Two of four moves are shorter: with moves of one length some points never move and half of all moves were made
+    for their sake afterwards (eight schools: 490 moves of every point in a run, 420 with these).
     """
-    return CrankNicolson(acceptance=0.25, first_share=0.9, turns_above=20)
+    return CrankNicolson(acceptance=0.25, first_share=0.9, turns_above=20, lengths=(1.0, 1.0, 0.5, 0.2))

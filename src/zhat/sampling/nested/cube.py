@@ -25,6 +25,9 @@ KOLMOGOROV = 0.08
 THERE_AND_BACK = 1e-6
 # The standard deviation of a standard logistic; the logistic is made half as wide again as the prior's draws, for its tails.
 LOGISTIC, WIDER = np.pi / np.sqrt(3.0), 1.5
+# Points that are mapped together: the few of one batch of a black box, or many. Each size is a program of its own, which takes longer to compile than
+# a run's calls lose by padding.
+TOGETHER = (64, 2048)
 
 
 @dataclass(frozen=True)
@@ -52,16 +55,21 @@ class Cube:
     def _mapped(self, way: str, points: Array) -> tuple[Array, Array]:
         if not len(points):
             return points, np.empty(0)
-        n, padded = len(points), 1 << max(int(len(points) - 1).bit_length(), 5)
-        filled = np.concatenate([points, np.broadcast_to(points[:1], (padded - n, points.shape[1]))])
+        n = len(points)
+        size = TOGETHER[0] if way == "from cube" and n <= TOGETHER[0] else TOGETHER[1]
+        filled = np.concatenate([points, np.broadcast_to(points[:1], (-n % size, points.shape[1]))])
         map_ = self.map
 
         def body(backend: JaxBackend, filled: Any, location: Any, scale: Any) -> Any:
             one = map_.to_cube if way == "to cube" else map_.from_cube
             return jax.vmap(lambda x: one(x, location, scale, backend.data, backend.hyper))(filled)
 
-        to, log_q = compiled(self.model, (way, map_.exact), body, filled, self.location, self.scale)
-        return np.asarray(to)[:n], np.asarray(log_q)[:n]
+        parts = [
+            compiled(self.model, (way, map_.exact), body, filled[i : i + size], self.location, self.scale, quick=True)
+            for i in range(0, len(filled), size)
+        ]
+        to, log_q = (np.concatenate([np.asarray(part) for part in column])[:n] for column in zip(*parts, strict=True))
+        return to, log_q
 
 
 # Without the model: a value that holds its key would keep the model, and what is compiled for it, for ever.

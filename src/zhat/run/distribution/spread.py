@@ -400,4 +400,4 @@ def workers_of(executor: Executor) -> int:
 def workers_of_cluster(executor: Executor) -> int | None:
     """How many pieces a Dask cluster computes at the same time now, as its scheduler says; None for other executors."""
     client = getattr(executor, "_client", None)
-    return sum(client.nthreads().values()) if hasattr(client, "nthreads") else None
+    return sum(client.nthreads().values()) if client is not None and hasattr(client, "nthreads") else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -98,3 +99,16 @@ def test_the_csv_files_of_stan_are_the_chains(tmp_path):
         found = read_draws(source, MODEL)
         assert found.values["mu"][:, 0].tolist() == [1.0, 2.0] and found.lp_lacks_constants
         assert found.values["b"].shape == (2, 4, 2, 3) and found.values["b"][0, 0, 1, 0] == 2.0
+
+
+def test_a_small_archive_of_huge_arrays_is_not_read(tmp_path):
+    with (
+        zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("x.npy", "w", force_zip64=True) as member,
+    ):
+        header = {"descr": "<f8", "fortran_order": False, "shape": (2**26,)}
+        np.lib.format.write_array_header_1_0(member, header)
+        for _ in range(2**9):
+            member.write(bytes(2**20))
+    with pytest.raises(BadInput, match=r"bomb.npz has 0\.\d MiB and would unpack to 0.5 GiB"):
+        read_draws(tmp_path / "bomb.npz", MODEL)

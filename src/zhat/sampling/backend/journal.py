@@ -165,7 +165,7 @@ class Journal:
             self._keep_call(call, seconds)
         return out
 
-    def values(self, model: Model, params: Any, evaluate: Callable[[Any, Any], None], out: np.ndarray) -> np.ndarray:
+    def values(self, model: Model, params: Any, out: np.ndarray, evaluate: Callable[[Any, Any], None]) -> np.ndarray:
         """Log likelihoods of a black box, in `out`; `evaluate(rows, take)` evaluates some rows, and hands over their values in parts."""
         n = len(out)
         key = self._next("values", model_id(model), self._content(*jax.tree.flatten(dict(params))))

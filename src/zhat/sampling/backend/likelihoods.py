@@ -60,7 +60,7 @@ def likelihoods(
 
             evaluate(model, {k: v[rows] for k, v in params.items()}, take_and_check)
 
-        return journal.values(model, params, some, out)
+        return journal.values(model, params, out, some)
 
     def take(rows: Any, values: np.ndarray) -> None:
         out[rows] = values

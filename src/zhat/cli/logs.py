@@ -72,7 +72,7 @@ class _File(logging.FileHandler):
         if not self._is_full:
             super().emit(record)
 
-    def handleError(self, record: logging.LogRecord) -> None:
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name that logging has
         error = sys.exc_info()[1]
         self._is_full = True
         why = getattr(error, "strerror", None) or error

@@ -44,26 +44,59 @@ METHODS = {
     "reciprocal": "E8",
     "prior-mean": "E1",
     "default": "box",
+    "compare": "E8",
+    "search": "subsets",
+    "jump": "E8",
 }
 # Fewer draws than by default, with which a run of a millisecond a likelihood would take minutes.
 SIZED = {"importance": zhat.Importance(n_draws=5_000)}
 
 
 def log_likelihood(p):
-    """A millisecond, three parameters."""
-    time.sleep(1e-3)
+    """A third of a millisecond, three parameters."""
+    time.sleep(3e-4)
     return float(-0.5 * np.sum((p["x"] - 0.3) ** 2) / 0.04)
 
 
 def model_named(name):
-    """A black box that takes a millisecond, or a model of the zoo."""
+    """A black box that sleeps, or a model of the zoo."""
     if name != "box":
         return zoo.example(name).model
     return zhat.Model.black_box(log_likelihood, {"x": dist.Uniform(-5.0, 5.0).expand([3]).to_event(1)}, name="box")
 
 
+def subsets():
+    """Ten covariates, of which two are in the truth."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((40, 10))
+    y = x @ np.array([0.7, -0.5, *[0.0] * 8]) + rng.standard_normal(40)
+
+    def log_likelihood(params, data):
+        return dist.Normal(data["x"] @ (params["theta"] * data["mask"]), 1.0).log_prob(data["y"]).sum()
+
+    prior = {"theta": dist.Normal(0.0, 1.0).expand([10]).to_event(1)}
+    model = zhat.Model(log_likelihood, prior, data={"x": x, "y": y, "mask": np.ones(10)}, name="linear")
+    return zhat.Subsets(model, tuple(f"x{j}" for j in range(10)))
+
+
+def several(method, folder):
+    """A comparison, a search over subsets or reversible jump: everything that it found, as text."""
+    if method == "search":
+        found = subsets().search(seed=1, n_moves=600, n_chains=16, progress=False, checkpoint=folder)
+        return [repr(found.inclusion), [repr(float(value)) for value in found.log_evidence]]
+    models = {name: zoo.example(name).model for name in ("E8s-none", "E8s-intercept", "E8s-slope", "E8")}
+    if method == "compare":
+        found = zhat.compare(models, "smc", seed=1, repeats=2, progress=False, checkpoint=folder)
+        return [[repr(e.log_evidence), repr(e.log_evidence_se)] for e in found.evidences.values()]
+    found = zhat.jump(models, n_chains=128, n_moves=6000, seed=1, progress=False, checkpoint=folder)
+    return [[repr(float(p)) for p in found.probabilities], found.switches, found.round_trips]
+
+
 def child(method, model, folder):
     """One run, its digits on stdout."""
+    if method in ("compare", "search", "jump"):
+        print(json.dumps(several(method, folder)))
+        return
     found = zhat.evidence(
         model_named(model),
         None if method == "default" else SIZED.get(method, method),

@@ -94,3 +94,14 @@ def test_programs_used_longest_ago_are_deleted_beyond_the_limit(tmp_path):
     compile_cache.trim(tmp_path, limit=250)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new-cache", "thesis.tex", "used-cache"]
     compile_cache.trim(tmp_path / "is not there", limit=250)
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv(compile_cache.VARIABLE, raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert compile_cache.cache_folder() is None
+    compile_cache.switch_on()

@@ -24,15 +24,18 @@ PROGRAM = "-cache"
 
 
 def cache_folder() -> Path | None:
-    """Where compiled programs are kept, or None when the cache is off."""
+    """Where compiled programs are kept, or None when the cache is off or this user has no folder of his own."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen.lower() in ("off", "0", "no", "false"):
         return None
     if chosen:
         return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "zhat"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zhat"
+    try:
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "zhat"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zhat"
+    except RuntimeError:  # no HOME, and a user without an entry in the system's list: containers run so
+        return None
 
 
 def switch_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -144,3 +145,16 @@ def test_what_extract_stacked_is_taken_apart_again_or_refused_where_draws_are_mi
     assert found.values["mu"].tolist() == np.arange(200.0).reshape(4, 50).tolist() and found.values["b"].shape == (4, 50, 2, 3)
     with pytest.raises(BadInput, match="without their order in chains"):
         read_draws(stacked.isel(sample=np.random.default_rng(1).permutation(200)[:100]), MODEL)
+
+
+def test_a_small_archive_of_huge_arrays_is_not_read(tmp_path):
+    with (
+        zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("x.npy", "w", force_zip64=True) as member,
+    ):
+        header = {"descr": "<f8", "fortran_order": False, "shape": (2**26,)}
+        np.lib.format.write_array_header_1_0(member, header)
+        for _ in range(2**9):
+            member.write(bytes(2**20))
+    with pytest.raises(BadInput, match=r"bomb.npz has 0\.\d MiB and would unpack to 0.5 GiB"):
+        read_draws(tmp_path / "bomb.npz", MODEL)

@@ -34,3 +34,23 @@ def test_a_run_is_logged(tmp_path, capsys):
         assert main(["estimate", "zoo:E1", "--method", "laplace", "--seed", "1", "--log", str(tmp_path / "l"), "--quiet"]) == 0
     text = (tmp_path / "l").read_text()
     assert "run 0 begins, seed 1, Laplace(" in text and "run 0 ended, log Z = " in text
+
+
+def test_a_full_disk_is_said_once_and_the_run_goes_on(tmp_path, capsys, monkeypatch):
+    def full(self):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("zhat.cli.logs._File.flush", full)
+    assert main(["estimate", "zoo:E1", "--method", "laplace", "--seed", "1", "--log", str(tmp_path / "l")]) == 0
+    out, said = capsys.readouterr()
+    assert said.count("No space left on device") == 1 and "the run goes on" in said and "Traceback" not in said
+    assert "log Z" in out
+
+
+def test_a_warning_is_a_sentence_and_in_the_log(tmp_path, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main(["estimate", "zoo:E1", "--method", "laplace", "--workers", "2", "--log", str(tmp_path / "l")]) == 0
+    said = capsys.readouterr().err
+    assert "zhat: workers=2 do nothing here" in said and "UserWarning" not in said
+    assert "workers=2 do nothing here" in (tmp_path / "l").read_text()

@@ -15,6 +15,7 @@ constant); `log_prior` and `log_likelihood` are those of the parameters themselv
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +38,9 @@ HOW = (
 TREES = {".nc", ".netcdf", ".h5", ".hdf5"}
 # Files by which a folder is a Zarr store (of format 3, and of format 2).
 MARKS_OF_ZARR = ("zarr.json", ".zgroup")
+# An archive that unpacks to more bytes than this, and to so many times its own, is refused: draws are noise, which hardly compresses, and chains
+# that stay where they are for ten moves make it ten times smaller.
+MOST_UNPACKED, MOST_TIMES = 2**28, 50
 # Writers of `lp` that leave out constants.
 LACK_CONSTANTS = ("stan",)
 
@@ -235,6 +239,7 @@ def _file(path: Path, model: Model) -> Brought:
 
 def _npz(path: Path, model: Model) -> Brought:
     """The arrays of the model's parameters; the names of the others, which are not read."""
+    _check_size(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             names = set(model.space.names)
@@ -248,6 +253,20 @@ def _npz(path: Path, model: Model) -> Brought:
 def _is_zarr(path: Path) -> bool:
     """A Zarr store by its name, or a folder that is one whatever it is called."""
     return path.name.lower().endswith(".zarr") or any((path / mark).exists() for mark in MARKS_OF_ZARR)
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a small archive of huge arrays, before any is made."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except (OSError, ValueError, zipfile.BadZipFile):  # reading it says what is wrong
+        return
+    if size > MOST_UNPACKED and size > MOST_TIMES * path.stat().st_size:
+        raise BadInput(
+            f"draws: {path.name} has {path.stat().st_size / 2**20:.1f} MiB and would unpack to {size / 2**30:.1f} GiB, which draws do not; if "
+            "they are yours, write them anew with np.savez(...), which does not compress."
+        )
 
 
 def _tree(path: Path) -> Any:

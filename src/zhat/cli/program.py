@@ -30,7 +30,7 @@ from zhat.cli.commands import (
     study,
 )
 from zhat.cli.exits import EPILOG, Exit
-from zhat.cli.logs import logged
+from zhat.cli.logs import logged, warnings_in_words
 from zhat.cli.parsing import Parser
 from zhat.cli.terminal import printable, say
 from zhat.errors import ZhatError
@@ -98,7 +98,7 @@ def parser() -> Parser:
 
 def _run(options: argparse.Namespace) -> Exit:
     try:
-        with logged(getattr(options, "log", None)):
+        with logged(getattr(options, "log", None)), warnings_in_words():
             code: Exit = options.run(options)
         sys.stdout.flush()
         return code

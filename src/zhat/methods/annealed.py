@@ -40,6 +40,7 @@ from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.outliers import Outliers
 from zhat.missed_mass.witnesses import Sampled
 from zhat.model.model import Model, Offer
+from zhat.numerics.logspace import log_mean_exp
 from zhat.numerics.weights import Weights
 from zhat.results.estimate import Diagnostic, Estimate, Kind, Status
 from zhat.results.records import Array, PathRun
@@ -56,6 +57,7 @@ from zhat.sampling.tempering.schedules import AdaptiveESS, FixedLadder, PowerLad
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.missed_mass import after_look
+from zhat.verdicts.tempered import unfinished
 from zhat.verdicts.weights import weights_status
 
 # Above this the delta method's interval no longer covers (a log-normal weight with sd 2: 86 % instead of 95 %, N = 1000).
@@ -123,7 +125,9 @@ class AIS(Method):
         try:
             return self._run(model, key, bench.loop, finished)
         except Stopped as why:
-            return _stopped(finished, why)
+            if not finished or not finished[-1].log_likelihood:
+                raise
+            return _stopped(finished[-1], why)
 
     def _run(self, model: Model, key: Key, loop: Loop, finished: list[PathRun]) -> Estimate:
         outliers = Outliers(model, self.look.effort)
@@ -175,7 +179,7 @@ class AIS(Method):
     ) -> tuple[Plan, LineageRun | None]:
         """The ladder with its kernels and tuning; and the trial run with half the rungs, if there was one.
 
-        Complete runs are appended to `finished`. The `observer` is called with the pilot's rungs.
+        Its runs are appended to `finished`, also a pilot that is stopped. The `observer` is called with the pilot's rungs.
         """
         kernels = kernels_for(model, self.kernels)
         if self.kernels is None and not kernels[0].needs_tuning:  # Gibbs sweeps need no other kernel in reserve
@@ -184,22 +188,25 @@ class AIS(Method):
         if given is not None and not kernels[0].needs_tuning:
             half = untuned_plan(every_other(given), kernels[0], self.n_sweeps)
             trial = self._trial(model, half, key, loop) if self.doubling_check and len(given) > 2 else None
+            if trial is not None and finished is not None:
+                finished.append(trial.record())
             return untuned_plan(given, kernels[0], self.n_sweeps), trial
         loop.tick(f"pilot of {self.n_pilot} particles")
         schedule = self.schedule if given is None and self.schedule is not None else AdaptiveESS(0.6)
         population = Population(self.n_pilot, kernels, schedule, self.pilot_moves)
-        path = pilot(model, population, key.child("pilot"), loop, observer)
-        if finished is not None:
-            finished.append(path.run)
+        finished = [] if finished is None else finished
+        path = pilot(model, population, key.child("pilot"), loop, observer, finished)
         if self.schedule is not None:
             rungs = given if given is not None else path.run.betas
             half = path.plan(every_other(rungs), self.n_sweeps)
             trial = self._trial(model, half, key, loop) if self.doubling_check and len(rungs) > 2 else None
+            if trial is not None:
+                finished.append(trial.record())
             return path.plan(rungs, self.n_sweeps), trial
         return self._adapted(model, path, key, loop, finished)
 
     def _adapted(
-        self, model: Model, path: PathSurvey, key: Key, loop: Loop, finished: list[PathRun] | None
+        self, model: Model, path: PathSurvey, key: Key, loop: Loop, finished: list[PathRun]
     ) -> tuple[Plan, LineageRun | None]:
         """The number of rungs from the pilot's survey, raised by a trial where its weights are too uneven."""
         if path.length == 0.0:  # a constant likelihood: one exact step
@@ -207,8 +214,7 @@ class AIS(Method):
         wanted = path.length**2 * path.slowness(self.n_sweeps) / self.log_weight_variance
         n_first = _multiple(wanted, self.most_rungs)
         trial = self._trial(model, path.plan(path.rungs(n_first // 2), self.n_sweeps), key, loop)
-        if finished is not None:
-            finished.append(trial.record())
+        finished.append(trial.record())
         # The variance of log w, if it were normal, from the relative variance of w, which weights near zero do not affect.
         uneven = Weights.of(trial.log_weights)
         variance = math.log(max((self.n_particles // 2 - uneven.n_zero) / max(uneven.ess, 1.0), 1.0))
@@ -292,6 +298,12 @@ def _rise(weights: Weights, half: Weights, n_half: int, n_full: int) -> Status:
     )
 
 
-def _stopped(finished: list[PathRun], why: Stopped) -> Estimate:
-    sentence = f"no evidence yet: {why}."
-    return Estimate(np.nan, None, Status.failed(why.code, sentence), record=finished[-1] if finished else None)
+def _stopped(run: PathRun, why: Stopped) -> Estimate:
+    """The failed estimate of a run that was stopped: the number of its trial where that had ended, else of its pilot."""
+    if run.resampled or run.final is None or run.final.log_weight is None:
+        return unfinished(run, why)
+    sentence = (
+        f"the run did not come to its end: {why}. The number is that of its trial, {len(run.final.position)} lineages over "
+        f"{len(run.betas) - 1} rungs, which is in the record; most often too low."
+    )
+    return Estimate(log_mean_exp(run.final.log_weight), None, Status.failed(why.code, sentence), record=run)

@@ -107,6 +107,8 @@ def library_version() -> str:
 def check_save_path(path: str | Path) -> Path:
     """The path, if a result can be saved there; asked before a long run, not after it."""
     path = _json_path(path)
+    if "\0" in str(path):
+        raise BadInput(f"path={str(path)!r} cannot be the name of a file.")
     if path.is_dir():
         raise BadInput(f"path={str(path)!r} is a directory; give the name of a file in it.")
     folder = path.parent
@@ -158,7 +160,16 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def _replace(path: Path, write: Callable[[IO[bytes]], Any]) -> str:
-    """Write a file beside `path`, readable by its owner only, move it into place, return its SHA-256."""
+    """Write a file beside `path`, readable by its owner only, move it into place, return its SHA-256; errors of the system name `path`."""
+    try:
+        return _written(path, write)
+    except OSError as error:
+        if error.filename is None:  # of a full disk, for example
+            error.filename = str(path)
+        raise
+
+
+def _written(path: Path, write: Callable[[IO[bytes]], Any]) -> str:
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False) as file:
         try:
             write(file)

@@ -6,6 +6,7 @@ alone, among others, in this process or in another one.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -103,6 +104,10 @@ def some_runs(
                 log.info("%s: run %d begins, seed %d, %r", loop.label, i, seed, method)
                 try:
                     estimate = _one_run(model, method, bench, key, given, is_first=i == 0)
+                    if loop.stopped is not None and math.isnan(
+                        estimate.log_evidence
+                    ):  # it ended before the method's own first number
+                        estimate = _so_far(bench, loop.stopped)
                 except Stopped as stop:
                     estimate = _so_far(bench, stop)
                 estimate = replace(estimate, record=in_users_coordinates(model, estimate.record))
@@ -149,7 +154,7 @@ def _so_far(bench: Workbench, stop: Stopped) -> Estimate:
     found = bench.found
     if found.survey is not None and (masses := [mode.log_mass for mode in found.survey.modes.usable]):
         value, how = float(np.logaddexp.reduce(masses)), f"Laplace's approximation at the modes found so far ({len(masses)})"
-    elif found.prior is not None:
+    elif found.prior is not None and np.isfinite(found.prior.log_likelihood).any():
         value = float(np.logaddexp.reduce(found.prior.log_likelihood) - np.log(found.prior.n_drawn))
         how = f"the mean likelihood of {found.prior.n_drawn:,} prior draws, most often far too low"
     else:

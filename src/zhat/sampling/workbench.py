@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from zhat.model.model import Model
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws
-from zhat.sampling.backend.loop import Loop
+from zhat.sampling.backend.loop import Loop, Stopped
 from zhat.sampling.chains.posterior import Chains, ChainSettings, run_chains
 from zhat.sampling.importance.survey import Starts, Survey, survey_modes
 from zhat.sampling.kernels._base import Kernel
@@ -39,19 +39,27 @@ class Workbench:
         self.given = given  # posterior draws that the caller brought: every method then uses these, whatever number it asks for
         self._key = key.child("workbench")
         self._prior: Draws | None = None
+        self._prior_so_far: Draws | None = None
         self._survey: Survey | None = None
         self._posterior: Chains | None = None
 
     @property
     def found(self) -> Found:
         """What has been computed so far."""
-        return Found(self._prior, self._survey)
+        return Found(self._prior or self._prior_so_far, self._survey)
 
     def prior(self) -> Draws:
         """Draws from the prior with their likelihoods: starting points, and draws for the first checks (fewer for a black box)."""
         if self._prior is None:
             n = FEW if self.model.is_black_box or self.model.has_large_data else 1024
-            self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
+            try:
+                self._prior = prior_draws(self.model, n, self._key.child("prior"), self.loop)
+            except Stopped as stop:
+                if stop.evaluated is not None:
+                    position, log_prior, log_likelihood = stop.evaluated
+                    n = len(position)
+                    self._prior_so_far = Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n)
+                raise
         return self._prior
 
     def survey(self, starts: Starts) -> Survey:

@@ -6,8 +6,9 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from types import SimpleNamespace
 
 import numpy as np
 import numpyro.distributions as dist
@@ -196,6 +197,33 @@ def test_a_broken_executor_is_named():
 
     with Broken(1) as executor, pytest.raises(WorkerLost, match=r"broken.*give workers="):
         values(executor, gaussian, np.zeros((3, 2)))
+
+
+class Silent(ThreadPoolExecutor):
+    """A cluster whose workers are all gone."""
+
+    _client = SimpleNamespace(nthreads=dict)
+
+    def submit(self, fn, /, *args, **kwargs):
+        return Future()
+
+
+def test_a_cluster_without_workers_is_waited_for_and_given_up(monkeypatch):
+    monkeypatch.setattr(spread, "SILENT", 0.0)
+    monkeypatch.setattr(spread, "DESERTED", 1.0)
+    with (
+        Silent(1) as executor,
+        pytest.warns(UserWarning, match="no worker is left on the cluster"),
+        pytest.raises(WorkerLost, match=r"no worker for .* minutes.*checkpoint="),
+    ):
+        values(executor, gaussian, np.zeros((3, 2)))
+
+
+def test_a_budget_ends_a_run_whose_workers_are_silent():
+    model = zhat.Model.black_box(gaussian, PRIOR, name="box")
+    with Silent(2) as executor:
+        found = zhat.evidence(model, seed=1, progress=False, executor=executor, budget=zhat.Budget(seconds=0.5))
+    assert "budget" in [reason.code for reason in found.status.reasons] and found.cost.n_likelihood == 0
 
 
 def test_other_versions_are_refused():

@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -73,7 +74,8 @@ class LocalPool(Executor):
         if timeout is not None and not timeout > 0:
             raise BadInput(f"timeout={timeout}: give the seconds that one likelihood may take, above zero.")
         if getattr(multiprocessing.current_process(), "_inheriting", False):
-            raise BadInput(_GUARD)
+            print(f"zhat: {_GUARD}", file=sys.stderr)
+            raise SystemExit(1)  # not an error with a traceback from every worker
         self.workers = workers
         self.timeout = timeout
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()

@@ -10,7 +10,7 @@ the model; then it keeps it.
 
 *Workers that fail.* A worker that dies or exceeds the pool's `timeout` is replaced by the pool and its piece is repeated. A piece that
 is lost again and again is cut into single points, and the point that loses its workers is named. An exception of the likelihood is
-raised in the calling process, with the point in its notes.
+raised in the calling process, with the point in its notes. A cluster that has no worker left is waited for, and given up in the end.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import logging
 import math
 import os
 import queue
 import threading
 import time
+import warnings
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -51,6 +53,9 @@ EARLY_SECONDS = 0.06
 EVEN = 0.1
 # By how much a batch may exceed its seconds (a factor, and seconds on the way) before the workers are counted again, which asks the scheduler.
 LATE, SLACK = 1.5, 0.2
+# Seconds without an answer after which a scheduler is asked for its workers, and of having none after which the run ends: a batch queue may
+# take minutes to start them anew.
+SILENT, DESERTED = 10.0, 600.0
 # Pieces under way for each worker: one that is computed, and one that waits, so that no worker waits for the next.
 AHEAD = 2
 # Seconds of computing below which a batch is not worth sending.
@@ -59,6 +64,8 @@ WORTH_SENDING = 2e-3
 BATCHED_PIECE = 16
 # Models that a worker keeps.
 KEPT = 8
+
+log = logging.getLogger("zhat")
 
 Rows = NDArray[np.int64]
 
@@ -86,6 +93,7 @@ class Spread:
         self.early: dict[bytes, tuple[Future[Any], int]] = {}  # and the place among the points of the same piece
         self.busy: set[Future[Any]] = set()  # pieces that have not ended, as far as `ended` has said
         self._ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+        self._silent_since = self._deserted_since = math.nan
         self._models: OrderedDict[tuple[int, ...], tuple[Any, str, bytes]] = OrderedDict()
 
     def __call__(self, model: Model, params: Params, take: Take) -> None:
@@ -162,6 +170,28 @@ class Spread:
         self.busy.difference_update(found)
         return found
 
+    def see_to_workers(self, answered: bool) -> None:
+        """After a silence, whether there are workers at all: said once, and the end of the run where none comes."""
+        now = time.monotonic()
+        if answered:
+            self._silent_since = self._deserted_since = math.nan
+        elif math.isnan(self._silent_since):
+            self._silent_since = now
+        elif now - self._silent_since >= SILENT:
+            self._silent_since = now
+            if (workers := workers_of_cluster(self.executor)) is None or workers > 0:
+                self._deserted_since = math.nan
+            elif math.isnan(self._deserted_since):
+                self._deserted_since = now
+                text = f"no worker is left on the cluster; waiting for one, for {DESERTED / 60:.0f} minutes at most."
+                log.warning("%s", text)
+                warnings.warn(text, stacklevel=2)
+            elif now - self._deserted_since >= DESERTED:
+                raise WorkerLost(
+                    f"the cluster has had no worker for {DESERTED / 60:.0f} minutes: start workers and make the call again; with "
+                    "checkpoint='run.ckpt' it goes on from where it was."
+                )
+
     def _submit(self, box: BlackBox, pieces: Sequence[tuple[Params, bool]]) -> list[Future[Any]]:
         digest, code = self.sent(box)
         calls = [
@@ -216,7 +246,9 @@ class _Batch:
                     self.spread.note_batch(time.perf_counter() - begun, n)
                 return
             self._use_idle()
-            ready = self.spread.ended()
+            if not (ready := self.spread.ended()):
+                self.take(self.todo[:0], np.empty(0))  # so that a budget of seconds and Ctrl-C are noticed
+            self.spread.see_to_workers(bool(ready))
 
     def cancel(self) -> None:
         """Give up what is under way."""
@@ -361,7 +393,11 @@ def workers_of(executor: Executor) -> int:
     for name in ("workers", "_max_workers"):
         if isinstance(number := getattr(executor, name, None), int) and number > 0:
             return number
-    client = getattr(executor, "_client", None)  # Dask's
-    if client is not None and hasattr(client, "nthreads"):
-        return max(1, sum(client.nthreads().values()))
-    return os.cpu_count() or 1
+    on_cluster = workers_of_cluster(executor)
+    return (os.cpu_count() or 1) if on_cluster is None else max(1, on_cluster)
+
+
+def workers_of_cluster(executor: Executor) -> int | None:
+    """How many pieces a Dask cluster computes at the same time now, as its scheduler says; None for other executors."""
+    client = getattr(executor, "_client", None)
+    return sum(client.nthreads().values()) if client is not None and hasattr(client, "nthreads") else None

@@ -17,6 +17,7 @@ import numpy as np
 from zhat.model.model import Model
 from zhat.sampling.backend.compiled import SAVED_BY_MAP, JaxBackend, compiled, is_short
 from zhat.sampling.backend.likelihoods import evaluator, likelihoods
+from zhat.sampling.backend.loop import Stopped
 from zhat.sampling.state import State
 
 # Points of a black box between two looks at the budget of likelihoods, in one process.
@@ -96,7 +97,15 @@ class NumpyBackend:
             part = rows[start : start + size]
             self.counter.count(n_likelihood=len(part))
             some = {k: v[part] for k, v in params.items()}
-            log_likelihood[part] = likelihoods(self.model, some, self.counter.check_clock)
+            values = np.full(len(part), np.nan)
+            try:
+                log_likelihood[part] = likelihoods(self.model, some, self.counter.check_clock, values)
+            except Stopped as stop:
+                known = np.concatenate([rows[:start], part[~np.isnan(values)]])
+                log_likelihood[part] = values
+                self.counter.count(n_likelihood=-int(np.isnan(values).sum()))  # those that were not made
+                stop.evaluated = position[known], log_prior[known], log_likelihood[known]
+                raise
         return np.where(inside, log_prior, -np.inf), log_likelihood
 
     def put(self, array: Any, index: Any, values: Any) -> Any:

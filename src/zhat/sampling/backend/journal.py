@@ -10,7 +10,7 @@ seconds) finds no entries from there on, and computes.
 
 *What is kept.* A call is computed again instead where its output is large for the seconds that it took (`RATE`), or where reading its
 arguments for the key takes more than a hundredth of those seconds (`SHARE`). Which calls these are is measured, purpose by purpose, and no
-keys are made for them, nor for those that are measured, if their arguments are large. Of a large population of a cheap likelihood, whose calls are such, the state between two rungs is kept now and
+keys are made for them. Of a large population of a cheap likelihood, whose calls are such, the state between two rungs is kept now and
 then (`standing`). Seconds that decide something (`remembered`) are kept, so that the decision is the same.
 """
 
@@ -45,11 +45,10 @@ SHORTEST = 1e-3
 SMALL = 2**18
 # Share of a call's seconds that making its key may take.
 SHARE = 0.01
-# Bytes that are read for a key in a second (1.8e9 were measured on a quiet machine), and those of arguments that are only read for a call that
-# is known to be worth it.
-READ, LONG_TO_READ = 1e9, 2**21
-# The last calls of a purpose of which most have to be long enough: its times include what happens between two calls, now and then, and of
-# the first one compilation. Where they are not, one call of so many is measured.
+# Bytes that are read for a key in a second (1.8e9 were measured on a quiet machine), and the seconds that a key takes besides.
+READ, KEY_SECONDS = 1e9, 2e-5
+# The last calls of a purpose of which most have to be long enough: the first one's time includes compilation, others' a pause of the machine.
+# Where they are not, one call of so many is measured, after one that is waited for: calls that run still would be taken for it.
 TRIED, MEASURED = 3, 64
 # Seconds after which the journal is written, more often in the beginning of a run, and bytes.
 FIRST, EVERY, FULL = 1.0, 10.0, 2**26
@@ -78,12 +77,12 @@ class _Purpose:
         """Whether it is not known that calls are worth their keys: nothing was kept before, and the last ones were not, or were few."""
         return not self.n_known and (len(self._worth) < TRIED or 2 * sum(self._worth) <= TRIED)
 
-    def needs_key(self) -> bool:
-        """Whether the next call may be in the journal, will probably be kept, or is to be measured."""
-        if not self.is_doubtful or len(self._worth) < TRIED:
-            return True
+    def place(self) -> int:
+        """Where a call stands among those of a doubtful purpose: 0 is measured, and is waited for as the one before it is."""
+        if len(self._worth) < TRIED:
+            return 0
         self._n_skipped += 1
-        return self._n_skipped % MEASURED == 0
+        return self._n_skipped % MEASURED
 
 
 class _Pending:
@@ -119,7 +118,7 @@ class Journal:
         self._unwritten: list[tuple[str, Entry]] = []
         self._n_bytes = 0
         self._begun = self._written_at = time.monotonic()
-        self._first = self._stood_at = _Now()
+        self._first = self._stood_at = self._settled_at = _Now()
         self._per_byte = PER_BYTE
         self.failed: OSError | None = None
         self.n_replayed = 0
@@ -132,13 +131,13 @@ class Journal:
             self._settle(_Now())
         self._write_if_due()
         purpose = self._purposes.get(what) or self._new_purpose(what)
-        if not purpose.needs_key():
-            return compute()
+        if purpose.is_doubtful:
+            place = purpose.place()
+            if place == 0:
+                return self._measured(purpose, args, compute)
+            return jax.block_until_ready(compute()) if place == MEASURED - 1 else compute()
         leaves, structure = jax.tree.flatten(args)
         jax.block_until_ready(leaves)  # so that waiting is not taken for reading
-        n_read = sum(getattr(leaf, "nbytes", 0) for leaf in leaves)
-        if purpose.is_doubtful and n_read >= LONG_TO_READ:
-            return self._measured(purpose, (leaves, structure), compute, n_read / READ)
         begun = _Now()
         key = f"{purpose.name}-{self._content(leaves, structure)}"
         found = self._segments.get(key)
@@ -152,22 +151,25 @@ class Journal:
         self._pending.append(_Pending(key, purpose, now.since(begun), now, out))
         return out
 
-    def _measured(self, purpose: _Purpose, args: tuple[list[Any], Any], compute: Callable[[], Any], making_key: float) -> Any:
-        """A call of which it is not known whether it is worth a key, which takes time: the key is made if it was."""
+    def _measured(self, purpose: _Purpose, args: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """A call of which it is not known whether it is worth a key, and which no earlier run left: the key is made if it was."""
+        leaves, structure = jax.tree.flatten(args)
+        jax.block_until_ready(leaves)
         begun = _Now()
         out = jax.block_until_ready(compute())
-        call = _Pending("", purpose, making_key, begun, out)
         seconds = _Now().since(begun)
+        making_key = KEY_SECONDS + sum(getattr(leaf, "nbytes", 0) for leaf in leaves) / READ
+        call = _Pending("", purpose, making_key, begun, out)
         if self._is_worth(call, seconds):
-            call.key = f"{purpose.name}-{self._content(*args)}"
+            call.key = f"{purpose.name}-{self._content(leaves, structure)}"
             self._keep_call(call, seconds)
         return out
 
-    def values(self, model: Model, params: Any, evaluate: Callable[[Any, Any], None]) -> np.ndarray:
-        """Log likelihoods of a black box; `evaluate(rows, take)` evaluates some rows, and hands over their values in parts."""
-        n = len(next(iter(params.values())))
+    def values(self, model: Model, params: Any, out: np.ndarray, evaluate: Callable[[Any, Any], None]) -> np.ndarray:
+        """Log likelihoods of a black box, in `out`; `evaluate(rows, take)` evaluates some rows, and hands over their values in parts."""
+        n = len(out)
         key = self._next("values", model_id(model), self._content(*jax.tree.flatten(dict(params))))
-        out, known = np.empty(n), np.zeros(n, bool)
+        known = np.zeros(n, bool)
         for entry in self._segments.get(key):
             rows, values = entry.arrays
             if rows.dtype == np.int64 and values.dtype == np.float64 and rows.shape == values.shape and (rows < n).all():
@@ -180,9 +182,9 @@ class Journal:
             nonlocal begun
             some, now = rows[part], time.perf_counter()
             out[some] = values
-            if now - begun >= max(SHORTEST, 16 * len(some) / self._rate) and self.failed is None:
+            if len(some) and now - begun >= max(SHORTEST, 16 * len(some) / self._rate) and self.failed is None:
                 self._keep(key, Entry(None, (some.astype(np.int64), np.asarray(values, np.float64))))
-            begun = now
+            begun = now if len(some) else begun
             self._write_if_due()
 
         if len(rows):
@@ -268,13 +270,17 @@ class Journal:
         return (RATE if self._segments.n_bytes < LARGE else LATER_RATE) * min(1.0, PER_BYTE / self._per_byte)
 
     def _settle(self, now: _Now, wait: bool = False) -> None:
-        """Take over the outputs of calls that have ended."""
-        while self._pending:
-            call = self._pending[0]
-            if not wait and not all(leaf.is_ready() for leaf in call.leaves):
-                return
-            self._pending.pop(0)
-            seconds = now.since(call.begun)
+        """Take over the outputs of calls that have ended; those that ended since the last look share the seconds since then."""
+        n_ended = 0
+        while n_ended < len(self._pending) and (wait or all(leaf.is_ready() for leaf in self._pending[n_ended].leaves)):
+            n_ended += 1
+        if not n_ended:
+            return
+        ended, self._pending = self._pending[:n_ended], self._pending[n_ended:]
+        share = now.since(self._settled_at) / n_ended
+        self._settled_at = now
+        for call in ended:
+            seconds = min(share, now.since(call.begun))
             self._is_worth(call, seconds)
             self._keep_call(call, seconds)
 

@@ -22,7 +22,7 @@ from zhat.threads import users_threads
 PIECE_SECONDS = 1.0
 
 Params = Mapping[str, np.ndarray]
-# Receives numbers of rows of a batch and the log likelihoods there, in any order of rows.
+# Receives numbers of rows of a batch and the log likelihoods there, in any order of rows; now and then none, while workers are silent.
 Take = Callable[[Any, np.ndarray], None]
 
 
@@ -43,9 +43,15 @@ class Evaluator(Protocol):
         ...
 
 
-def likelihoods(model: Model, params: Params, check: Callable[[], None] = lambda: None) -> np.ndarray:
-    """Log likelihoods of a black box at a batch of points (leading axis n); `check` is called after every part of them, and may raise."""
+def likelihoods(
+    model: Model, params: Params, check: Callable[[], None] = lambda: None, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Log likelihoods of a black box at a batch of points (leading axis n), in `out` if it is given.
+
+    `check` is called after every part of them, and may raise; what there is by then stays in `out`.
+    """
     evaluate, journal = evaluator(), current()
+    out = np.empty(len(next(iter(params.values())))) if out is None else out
     if journal is not None:
 
         def some(rows: Any, take: Take) -> None:
@@ -55,8 +61,7 @@ def likelihoods(model: Model, params: Params, check: Callable[[], None] = lambda
 
             evaluate(model, {k: v[rows] for k, v in params.items()}, take_and_check)
 
-        return journal.values(model, params, some)
-    out = np.empty(len(next(iter(params.values()))))
+        return journal.values(model, params, out, some)
 
     def take(rows: Any, values: np.ndarray) -> None:
         out[rows] = values

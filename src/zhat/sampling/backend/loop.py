@@ -31,11 +31,12 @@ log.addHandler(logging.NullHandler())  # silent unless the user adds a handler
 
 
 class Stopped(Exception):
-    """The run must end now; `code` and the message say why."""
+    """The run must end now; `code` and the message say why. `evaluated` are the points of the batch in which it came that have values."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+        self.evaluated: tuple[Any, Any, Any] | None = None  # positions, log priors and log likelihoods
 
 
 @dataclass(frozen=True)
@@ -145,15 +146,15 @@ class Loop:
         self.check_clock()
         if self.n_likelihood + self.n_gradient >= self.budget.likelihoods:
             spent = f"the budget of {self.budget.likelihoods:,.0f} likelihoods"
-            self.stop("budget", f"{spent} is spent ({self._where()}); give a larger one")
+            self.stop("budget", f"{spent} is spent{self._where()}; give a larger one")
 
     def check_clock(self) -> None:
         """Raise `Stopped` if the user or the clock ends the run: where it does so depends on the clock anyway."""
         if self.interrupted:
-            self.stop("interrupted", f"interrupted by the user ({self._where()}); run it again")
+            self.stop("interrupted", f"interrupted by the user{self._where()}; run it again")
         if self.seconds >= self.budget.seconds:
             spent = f"the budget of {self.budget.seconds:g} s"
-            self.stop("budget", f"{spent} is spent ({self._where()}); give a larger one")
+            self.stop("budget", f"{spent} is spent{self._where()}; give a larger one")
 
     def say(self, sentence: str) -> None:
         """A line that stays, where progress is shown."""
@@ -161,7 +162,8 @@ class Loop:
         self._line.say(f"{self._line.label}: {sentence}" if self._line.label else sentence)
 
     def _where(self) -> str:
-        return ", ".join(part.replace("  ", ", ") for part in (self._stage, self._message) if part)
+        words = ", ".join(part.replace("  ", ", ") for part in (self._stage, self._message) if part)
+        return f" ({words})" if words else ""
 
     def stop(self, code: str, message: str) -> None:
         """End the run: record the reason and raise `Stopped`."""

@@ -71,8 +71,8 @@ class Segments:
 
     @property
     def keys(self) -> Iterator[str]:
-        """All keys."""
-        return iter(self._index)
+        """The key of every entry."""
+        return (key for key, items in self._index.items() for _ in items)
 
     def __contains__(self, key: str) -> bool:
         """Whether there is an entry."""

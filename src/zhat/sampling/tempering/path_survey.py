@@ -146,8 +146,15 @@ class PathSurvey:
         return float(np.mean((1.0 + memory) / (1.0 - memory)))
 
 
-def pilot(model: Model, population: Population, key: Key, loop: Loop, observer: Observer | None = None) -> PathSurvey:
-    """Survey the path by a small resampled population. The `observer` is called with every rung."""
+def pilot(
+    model: Model,
+    population: Population,
+    key: Key,
+    loop: Loop,
+    observer: Observer | None = None,
+    made: list[PathRun] | None = None,
+) -> PathSurvey:
+    """Survey the path by a small resampled population, appended to `made` also where it is stopped. The `observer` is called with every rung."""
     stations: list[Station] = []
 
     def watch(beta: float, rung: RungView, choice: Any = None, /) -> None:
@@ -157,6 +164,8 @@ def pilot(model: Model, population: Population, key: Key, loop: Loop, observer: 
             observer(beta, rung, choice)
 
     run = run_along_path(model, population, key, loop, observer=watch)
+    if made is not None:
+        made.append(run)
     if not run.complete:
         assert loop.stopped is not None
         raise loop.stopped

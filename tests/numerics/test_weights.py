@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from zhat.numerics.weights import Weights, pareto_k
+from zhat.numerics.weights import Weights, efficiency_elsewhere, pareto_k
 
 INF = math.inf
 
@@ -170,3 +170,14 @@ def test_the_error_is_the_spread_of_repeats():
     score = (np.sqrt(np.mean(z**2)) - 1.0) * math.sqrt(800)
     print(f"rms z {np.sqrt(np.mean(z**2)):.3f}, score {score:.2f}")
     assert abs(score) < 4.5
+
+
+def test_the_efficiency_of_another_proposal():
+    """Two cells: p = (0.5, 0.5); draws from m = (0.8, 0.2); by hand, q = (0.9, 0.1) has 1 / sum p^2 / q = 0.36."""
+    p, m, q = np.array([0.5, 0.5]), np.array([0.8, 0.2]), np.array([0.9, 0.1])
+    cell = np.repeat([0, 1], [8, 2])
+    found = efficiency_elsewhere(np.log(p / m)[cell], np.log(p)[cell], np.log(q)[cell])
+    assert found == pytest.approx(1.0 / (p**2 / q).sum(), rel=1e-12)
+    with np.errstate(divide="ignore"):
+        nowhere = np.log(np.array([1.0, 0.0]))[cell]
+    assert efficiency_elsewhere(np.log(p / m)[cell], np.log(p)[cell], nowhere) == 0.0

@@ -45,7 +45,7 @@ from zhat.missed_mass.look import Look, look_for_missed_mass
 from zhat.missed_mass.prior_view import PriorView, view_from_prior
 from zhat.missed_mass.witnesses import Proposed
 from zhat.model.model import Model, Offer
-from zhat.numerics.weights import Weights
+from zhat.numerics.weights import Weights, efficiency_elsewhere
 from zhat.results.estimate import Estimate, Status
 from zhat.results.records import Draws
 from zhat.sampling.backend.evaluation import prior_draws, with_parameters
@@ -57,7 +57,7 @@ from zhat.sampling.importance.proposals import Mixture, Proposal, at_modes, fitt
 from zhat.sampling.importance.reference import fitted_normal, reference_at
 from zhat.sampling.importance.refitted import Refitted, is_better
 from zhat.sampling.importance.survey import Survey
-from zhat.sampling.importance.weighted_draws import resampled, weighted_draws
+from zhat.sampling.importance.weighted_draws import defended, resampled, weighted_draws
 from zhat.sampling.workbench import Workbench
 from zhat.seeding import Key
 from zhat.verdicts.learned_modes import learning
@@ -82,6 +82,8 @@ MOST_NUMBERS = 10_000_000
 MOST_REFITS = 4
 # Draws of equal weight that stand for the posterior in the check for missed mass beside given draws: as many as four chains of 1,000.
 MOST_RESAMPLED = 4_000
+# How many times the share of effective draws of one proposal another must have to take its place, as pilots know it to some tens of per cent.
+CLEARLY = 2.0
 # Share of effective draws below which a population from the prior helps to shape the proposal.
 POOR_EFFICIENCY = 0.02
 
@@ -177,10 +179,10 @@ class Importance(Method):
     def _at(self, model: Model, loop: Loop, modes: tuple[Mode, ...], key: Key) -> tuple[Estimate, Finding | None]:
         """The answer of a proposal at these modes, and the finding of the check for missed mass, if it was made."""
         shaped = self._refit(model, _Shaped(at_modes(modes, self.degrees_of_freedom)), COMPONENTS, key.child("pilot"), loop)
-        if not shaped.score > GOOD_EFFICIENCY and are_coordinates(model):
-            shaped = self._in_parameters(model, shaped, modes, key.child("parameters"), loop)
         if shaped.is_poor and self.coverage_check and not self.effort.relies_on_one_mode(model):
             shaped = self._with_population(model, shaped, key, loop)
+        if not shaped.score > GOOD_EFFICIENCY and are_coordinates(model):
+            shaped = self._in_parameters(model, shaped, modes, key.child("parameters"), loop)
         tails = at_modes(modes, min(TAIL_DEGREES, self.degrees_of_freedom), TAIL_WIDTH)
         shaped = replace(shaped, proposal=Mixture((shaped.proposal, tails), (1.0 - TAIL_SHARE, TAIL_SHARE)))
         return self._answer(model, shaped, modes, key, loop)
@@ -250,12 +252,23 @@ class Importance(Method):
         return replace(best if best.score > shaped.score else shaped, view=view)
 
     def _in_parameters(self, model: Model, shaped: _Shaped, modes: tuple[Mode, ...], key: Key, loop: Loop) -> _Shaped:
-        """The proposal, or t's at the modes of the density of the parameters, whichever has the better pilot."""
+        """The proposal, or an even mixture of it with t's at the modes of the density of the parameters, where that is clearly better.
+
+        Both are judged at draws of the mixture: draws of one alone do not show what it lacks. (T's that fit a spike hardly meet the
+        slab around it.)
+        """
         others = modes_in_parameters(model, modes)
         if not others:
             return shaped
-        proposal = InParameters(at_modes(others, self.degrees_of_freedom), model)
-        return max(shaped, self._refit(model, _Shaped(proposal), (), key, loop), key=lambda one: one.score)
+        in_parameters = InParameters(at_modes(others, self.degrees_of_freedom), model)
+        both = Mixture((in_parameters, shaped.proposal), (0.5, 0.5))
+        draws = weighted_draws(model, both, self.n_pilot, key, loop, self.defensive)
+        assert draws.log_weight is not None
+        of_shaped = defended(shaped.proposal, draws.position, draws.log_prior, self.defensive)
+        alone = efficiency_elsewhere(draws.log_weight, draws.log_prior + draws.log_likelihood, of_shaped)
+        weights = Weights.of(draws.log_weight)
+        efficiency = float(weights.ess) / self.n_pilot
+        return _Shaped(both, efficiency, float(weights.pareto_k), shaped.view) if efficiency > CLEARLY * alone else shaped
 
     def _refit(self, model: Model, first: _Shaped, components: tuple[int, ...], key: Key, loop: Loop) -> _Shaped:
         """The best of a proposal and mixtures of it with fits to weighted pilot draws."""

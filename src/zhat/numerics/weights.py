@@ -191,6 +191,19 @@ def pareto_k(log_weights: ArrayLike, n_drawn: int | None = None) -> float:
     return (_pareto_shape(excess / excess[-1]) * n + 5.0) / (n + 10.0)
 
 
+def efficiency_elsewhere(log_weight: FloatArray, log_target: FloatArray, log_proposal: FloatArray) -> float:
+    """The share of effective draws that a proposal q would have, from weights w = p / m of draws from another density m.
+
+    It is (E_m w)^2 / E_m[w p / q], which draws of q alone overstate where q hardly reaches a part of p.
+    """
+    with np.errstate(invalid="ignore"):
+        second = np.where(np.isneginf(log_weight), -np.inf, log_weight + log_target - log_proposal)
+    first, second_moment = log_sum_exp(log_weight), log_sum_exp(second)
+    if not np.isfinite(first) or not np.isfinite(second_moment):
+        return 0.0
+    return float(np.exp(2.0 * first - second_moment - np.log(len(log_weight))))
+
+
 def _pareto_shape(excess: FloatArray) -> float:
     """Zhang & Stephens' estimate of k from sorted positive excesses, the largest of which is one.
 

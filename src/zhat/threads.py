@@ -9,6 +9,7 @@ The number of threads is one of the whole process, so runs in several threads sh
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -22,15 +23,14 @@ class _Libraries:
         self.lock = Lock()
         self.n_runs = 0
         self.had: list[tuple[Any, int]] = []
+        self._known: list[Any] = []
+        self._n_modules = 0
 
     def begin(self) -> None:
         """A run begins."""
-        from threadpoolctl import ThreadpoolController  # which libraries there are is known only now
-
         with self.lock:
             if not self.n_runs:
-                found = ThreadpoolController().select(user_api="blas").lib_controllers
-                self.had = [(library, library.num_threads) for library in found]
+                self.had = [(library, library.num_threads) for library in self._loaded()]
                 self.set_to_one()
             self.n_runs += 1
 
@@ -40,6 +40,15 @@ class _Libraries:
             self.n_runs -= 1
             if not self.n_runs:
                 self.restore()
+
+    def _loaded(self) -> list[Any]:
+        """The libraries of this process. To search for them takes milliseconds, so it is done again only after further imports."""
+        from threadpoolctl import ThreadpoolController
+
+        if self._n_modules != len(sys.modules):
+            self._known = ThreadpoolController().select(user_api="blas").lib_controllers
+            self._n_modules = len(sys.modules)
+        return self._known
 
     def set_to_one(self) -> None:
         """One thread."""

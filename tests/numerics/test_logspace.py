@@ -8,6 +8,7 @@ import pytest
 
 from zhat.numerics.logspace import (
     log1m_exp,
+    log_add_exp,
     log_diff_exp,
     log_mean_exp,
     log_sum_exp,
@@ -122,3 +123,13 @@ def test_running_sum():
     assert running_log_sum_exp([-INF, -INF]).tolist() == [-INF, -INF]
     with pytest.raises(ValueError, match="one axis is expected"):
         running_log_sum_exp([[0.0]])
+
+
+def test_the_sum_of_two_is_that_of_numpy():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(scale=300.0, size=(2, 4000))
+    b[:2000] = a[:2000] + rng.normal(size=2000)
+    np.testing.assert_allclose(log_add_exp(a, b), np.logaddexp(a, b), rtol=0.0, atol=2e-13)
+    nothing = np.array([-np.inf, -np.inf, 3.0])
+    other = np.array([-np.inf, 2.0, -np.inf])
+    np.testing.assert_array_equal(log_add_exp(nothing, other), [-np.inf, 2.0, 3.0])

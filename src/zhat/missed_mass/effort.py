@@ -97,8 +97,8 @@ class Effort:
     known_modes: int = 64
     # Starts from the points of the run that reached the posterior: they are in its modes already.
     starts_from_run: int = 4
-    # Newton steps: from anywhere, and from an outlying point, which is either in a basin and a few steps from its mode or in the
-    # tails of the other points and need not converge.
+    # Newton steps: from anywhere, and from an outlying point or a start above the known modes' normal approximations, which is either in
+    # a basin and a few steps from its mode or in a tail and need not converge.
     steps: int = 40
     steps_from_outlier: int = 12
     # Modes more than `negligible` nats below the largest need not be reached often (Laplace's method); each of the others must be
@@ -195,9 +195,8 @@ class Effort:
             searches = max(self.fewest_searches, int(self.searches * affordable))
             if model.n_dimensions > self.hundreds:
                 first = searches = max(self.least_searches, int(self.fewest_searches * self.hundreds / model.n_dimensions))
-        return Starts(
-            n, n * self.most_starts // self.starts, first, searches, self.known_modes, Search(max_iterations=self.steps)
-        )
+        at_most, search = n * self.most_starts // self.starts, Search(max_iterations=self.steps)
+        return Starts(n, at_most, first, searches, self.known_modes, search, self.steps_from_outlier)
 
     def relies_on_one_mode(self, model: Model) -> bool:
         """Whether nothing looks for further modes: the posterior is known to have one, and a likelihood evaluation is expensive.

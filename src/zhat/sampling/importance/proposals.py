@@ -6,6 +6,7 @@ Frozen NumPy objects; randomness is an argument. All are densities of the uncons
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy.special import gammaln
 
 from zhat.errors import BadInput, ShapeError
 from zhat.kinds import checked_kinds
-from zhat.numerics.logspace import log_sum_exp
+from zhat.numerics.logspace import log_add_exp, log_sum_exp
 from zhat.results.records import Array
 from zhat.sampling.importance.modes import Mode
 
@@ -111,7 +112,7 @@ class Mixture:
     def log_density(self, position: Array) -> Array:
         """See `Proposal`."""
         terms = [np.log(s) + c.log_density(position) for c, s in zip(self.components, self.shares, strict=True)]
-        return log_sum_exp(np.stack(terms), axis=0)
+        return reduce(log_add_exp, terms)
 
 
 NEGLIGIBLE = 14.0

@@ -75,6 +75,9 @@ class Starts:
         Known modes that matter at which the survey ends: more are left to methods that need no modes.
     search : Search
         Tolerance and number of steps of every search.
+    steps_from_above : int
+        Steps, at most, from starts above the normal approximations of the known modes: they are in a narrow basin, a few steps from
+        its mode, or in a tail and need not arrive.
     """
 
     n_starts: int
@@ -83,6 +86,7 @@ class Starts:
     n_searches: int
     n_modes: int = 64
     search: Search = field(default_factory=Search)
+    steps_from_above: int = 12
 
 
 @dataclass(frozen=True)
@@ -195,31 +199,30 @@ class _Catalogue:
             left = self._unexplained(self._compared(draws), list(range(len(self.modes))))
         is_first, searched = not self.modes, 0
         while searched < self._starts.n_first + self._starts.n_searches and not self.is_full:
-            here = key.child(searched)
+            here, search = key.child(searched), self._starts.search
             if len(left.position) and (self.modes or not searched):
                 chosen = starts_of(left, self._starts.n_first, here)
                 some = _take(left, chosen)
                 left = _without(left, chosen)
             elif self.modes:
                 above = self._above_modes(draws)
-                some = _take(draws, above)
+                some, search = _take(draws, above), replace(search, max_iterations=self._starts.steps_from_above)
                 draws = _without(draws, above)
             else:
                 break
             if not len(some.position):
                 break
             searched += len(some.position)
-            new = self._search_from(some, here)
+            new = self._search_from(some, search, here)
             if new and len(left.position):
                 left, is_first = self._unexplained(self._compared(left) if is_first else left, new), False
             elif not new and not len(left.position) and searched > self._starts.n_first:
                 break  # the points highest above the known modes led to known modes
         return len(left.position)
 
-    def _search_from(self, some: Draws, key: Key) -> list[int]:
+    def _search_from(self, some: Draws, search: Search, key: Key) -> list[int]:
         """Search from these starts; which modes are new."""
-        search = replace(self._starts.search, n_starts=len(some.position))
-        found = find_modes(self._model, some, key.child("search"), self._loop, search)
+        found = find_modes(self._model, some, key.child("search"), self._loop, replace(search, n_starts=len(some.position)))
         self.n_searched += found.n_starts
         if not found.usable:
             self.failed = self.failed or found.modes

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from zhat.model.model import Model
+from zhat.numerics.logspace import log_add_exp
 from zhat.numerics.resampling import systematic
 from zhat.results.records import Array, Draws
 from zhat.sampling.backend.evaluation import log_densities, prior_positions
@@ -48,4 +49,4 @@ def defended(proposal: Proposal, position: Array, log_prior: Array, share: float
     log_proposal[reachable] = proposal.log_density(position[reachable])
     if share == 0.0:
         return log_proposal
-    return np.logaddexp(np.log1p(-share) + log_proposal, np.log(share) + log_prior)
+    return log_add_exp(np.log1p(-share) + log_proposal, np.log(share) + log_prior)

@@ -17,7 +17,7 @@ from zhat.methods.exact import Exact
 from zhat.model.model import Model, Offer
 from zhat.results.estimate import Evidence
 from zhat.run.distribution.plans import Plan
-from zhat.run.families import End, Family, first, following
+from zhat.run.families import Family, first, following
 from zhat.run.judging import AGREE, AGREE_AT_LAST, Member, answer_of, judge
 from zhat.run.precision import first_factor, to_precision
 from zhat.run.price import announce, default_precision, measured_seconds, precision_for_data, price_of_plan
@@ -44,8 +44,6 @@ class Runner(Protocol):
 
 # Two answers that differ by less than this share of the standard error asked for agree: the rest would not matter.
 HARMLESS = 0.5
-# A second view by thresholds confirms an answer to a few tenths of a nat; a smaller standard error of it would cost far more.
-CONFIRMS = 0.1
 
 
 def by_default(
@@ -78,10 +76,11 @@ def by_default(
         left = None if budget is None else budget.left_after(spent)
         members.append((yield from _member(model, shaped, run, left, precision)))
         spent = spent + members[-1].evidence.cost
-        answer = answer_of(judge(members, AGREE, close))
-        if answer.status.is_ok:
+        judgement = judge(members, AGREE, close)
+        answer = answer_of(judgement)
+        if answer.status.is_ok and judgement.confirms(precision):
             return answer
-    return answer_of(judge(members, AGREE_AT_LAST, close))
+    return answer if answer.status.is_ok else answer_of(judge(members, AGREE_AT_LAST, close))
 
 
 def _announced(model: Model, precision: float | None, progress: bool | None) -> float | None:
@@ -99,11 +98,11 @@ def _announced(model: Model, precision: float | None, progress: bool | None) -> 
 
 def _sized(family: Family, precision: float) -> Method:
     """The method at the size of its first run."""
-    return family.method.sized(first_factor(family.method, _target(family, precision))) if family.method.sizes else family.method
-
-
-def _target(family: Family, precision: float) -> float:
-    return max(precision, CONFIRMS) if family.end is End.THRESHOLDS else precision
+    return (
+        family.method.sized(first_factor(family.method, max(precision, family.suffices)))
+        if family.method.sizes
+        else family.method
+    )
 
 
 def _member(model: Model, family: Family, run: Runner, budget: Budget | None, precision: float | None) -> Plan[Member]:
@@ -112,12 +111,12 @@ def _member(model: Model, family: Family, run: Runner, budget: Budget | None, pr
         run = run.on(standard)
     if precision is None or not family.method.sizes:
         return Member(family, (yield from run(family.method, family.number, budget)))
-    target = _target(family, precision)
+    target = max(precision, family.suffices)
 
     def sized(method: Method, left: Budget | None, n: int = 1) -> Plan[Evidence]:
         return run(method, family.number, left, n)
 
-    return Member(family, (yield from to_precision(sized, family.method, target, budget, family.grows_to)))
+    return Member(family, (yield from to_precision(sized, family.method, target, budget, family.grows_to, family.grows_from)))
 
 
 def _shaped(family: Family, members: list[Member]) -> Family | None:

@@ -8,6 +8,7 @@ answer is accepted when two families, or two algorithms of one, agree on it.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -51,8 +52,11 @@ class Family:
         Whether it is an algorithm that has run before, with more effort.
     other_coordinates : bool
         Whether it runs in the other coordinates of the model, where it has any (`model.coordinates.standard`).
-    grows_to : float
-        Where a precision is asked for: the share of the method's own sizes to which a run in doubt grows before the next family runs.
+    grows_from, grows_to : float
+        Where a precision is asked for: the share of the method's own sizes with which it begins at least, and to which a run in doubt grows
+        before the next family runs.
+    suffices : float
+        Where a precision is asked for: the standard error at which its run is precise enough, however small the target.
     shaped_by : str
         Label of an earlier family: the method's proposal is fitted to the posterior draws of its last accepted run, and the family is left
         out where there is none.
@@ -64,7 +68,9 @@ class Family:
     number: int = 0
     repeats: bool = False
     other_coordinates: bool = False
+    grows_from: float = 0.0
     grows_to: float = 1.0
+    suffices: float = 0.0
     shaped_by: str = ""
 
     def model_of(self, model: Model) -> Model:
@@ -83,6 +89,11 @@ NESTED_UP_TO = 30
 # Up to here it follows bridge sampling whose chains mix poorly: on a horseshoe of 61 parameters it takes 25 CPU seconds, SMC minutes.
 NESTED_AFTER_CHAINS_UP_TO = 64
 
+# Where a precision is asked for: a standard error of a view by thresholds that is small enough to give the answer, and of one that confirms an
+# answer from the modes. (A half of the posterior that is missing there is two standard errors.) Moves take a million likelihoods for a
+# tenth; regions reach a hundredth with the fewest live points.
+GIVES, CONFIRMS = 0.1, 0.5 * math.log(2.0)
+
 FIRST = Family("importance", End.MODES, Importance())
 IN_OWN_COORDINATES = replace(FIRST, number=1)
 BRIDGE = Family("bridge", End.CHAINS, Bridge())
@@ -97,12 +108,22 @@ BRIDGE_OF_CURVED = Family(
 # Chains that the caller brings, and a density fitted to them; Bridge with chains of its own is another view.
 FROM_DRAWS = Family("bridge on your draws", End.CHAINS, Bridge(), 1)
 # For a black box nested sampling from regions is the second view, at a third of the likelihoods of a tempered population. A run in doubt does
-# not grow: nested sampling costs less than five times as many draws.
+# not grow: nested sampling costs less than five times as many draws. Above so many dimensions regions may not pay, and moves take hundreds of
+# thousands; so after a rough run of nested sampling importance sampling has a quarter of its own draws, or all of them. (A thousand draws that
+# are refused and then drawn again until they are accepted would be selected by their weights: 3 standard errors low.)
 FIRST_OF_BLACK_BOX = Family("importance", End.MODES, Importance(coverage_check=False), grows_to=0.0)
+ROUGH_ABOVE = 6
+GROWN = replace(FIRST_OF_BLACK_BOX, number=4, grows_from=0.25, grows_to=1.0)
 # Where importance sampling at the modes has no answer, draws from a density fitted to those of nested sampling check its prior masses, at a
 # hundredth of the likelihoods of an SMC run. They start from one end with it, so they say nothing about modes that it lost.
 SHAPED_BY_NESTED = Family(
-    "importance at nested draws", End.THRESHOLDS, Importance(coverage_check=False), 3, grows_to=0.1, shaped_by="nested"
+    "importance at nested draws",
+    End.THRESHOLDS,
+    Importance(coverage_check=False),
+    3,
+    grows_to=0.1,
+    suffices=GIVES,
+    shaped_by="nested",
 )
 
 
@@ -175,32 +196,39 @@ def following(model: Model, first_accepted: bool) -> Iterator[Family]:
     by_hmc = BY_HMC
     more = SMC(n_particles=2 * SMC().n_particles)
     by_slices = MarkovReplacement(kernel=Slice(max_out=1))
-    slices = Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
+    slices = _by_thresholds("nested by slices", NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
     if model.n_dimensions > NESTED_UP_TO:
         if model.is_black_box:
             yield from (smc, BRIDGE)
         elif model.n_dimensions <= NESTED_AFTER_CHAINS_UP_TO:
-            nested = Family("nested", End.THRESHOLDS, _by_moves(LIVE_POINTS))
+            nested = _by_thresholds("nested", _by_moves(LIVE_POINTS))
             yield from (_bridge(model), _standard(nested), smc, _standard(slices), by_hmc)
         else:
             yield from (_bridge(model), smc, by_hmc)
         yield Family("smc", End.TEMPERING, more, 2)
         return
     if model.is_black_box:  # regions in up to twelve dimensions: a tenth of the likelihoods of moves
-        yield Family("nested", End.THRESHOLDS, NestedSampling())
+        rough = first_accepted or model.n_dimensions > ROUGH_ABOVE
+        yield _by_thresholds("nested", NestedSampling(), suffices=CONFIRMS if rough else GIVES)
         yield SHAPED_BY_NESTED
-        yield Family("nested", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS), 2)
+        if not first_accepted and model.n_dimensions > ROUGH_ABOVE:
+            yield _standard(GROWN)
+        yield _by_thresholds("nested", NestedSampling(n_live=LIVE_POINTS), 2)
         yield from (smc, slices, Family("smc", End.TEMPERING, more, 3))
         return
     in_regions = model.n_dimensions <= REGIONS_OF_COMPILED_UP_TO
-    nested = _standard(Family("nested", End.THRESHOLDS, NestedSampling() if in_regions else _by_moves(LIVE_POINTS)))
+    nested = _standard(_by_thresholds("nested", NestedSampling() if in_regions else _by_moves(LIVE_POINTS)))
     if first_accepted:
         yield from (nested, smc)
     elif in_regions:
         yield from (nested, _standard(SHAPED_BY_NESTED), smc)
     else:
         yield from (smc, nested)
-    yield from (slices, BRIDGE_OF_CURVED, by_hmc, Family("nested", End.THRESHOLDS, _by_moves(2 * LIVE_POINTS), 2))
+    yield from (slices, BRIDGE_OF_CURVED, by_hmc, _by_thresholds("nested", _by_moves(2 * LIVE_POINTS), 2))
+
+
+def _by_thresholds(label: str, method: NestedSampling, number: int = 0, suffices: float = GIVES, repeats: bool = False) -> Family:
+    return Family(label, End.THRESHOLDS, method, number, repeats, suffices=suffices)
 
 
 def _by_moves(n_live: int) -> NestedSampling:
@@ -230,16 +258,16 @@ def thorough(model: Model) -> Iterator[Family]:
     yield _standard(Family("smc", End.TEMPERING, SMC()))
     has_nested = model.n_dimensions <= NESTED_UP_TO
     if has_nested:
-        yield _standard(Family("nested", End.THRESHOLDS, NestedSampling() if model.is_black_box else _by_moves(LIVE_POINTS)))
+        yield _standard(_by_thresholds("nested", NestedSampling() if model.is_black_box else _by_moves(LIVE_POINTS)))
     long_chains = not model.is_black_box and NESTED_UP_TO < model.n_dimensions <= BRIDGE_UP_TO
     yield _bridge(model) if long_chains else BRIDGE
     if not model.is_black_box:
         yield BY_HMC
     if has_nested:
         by_slices = MarkovReplacement(kernel=Slice(max_out=1))
-        yield Family("nested by slices", End.THRESHOLDS, NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
+        yield _by_thresholds("nested by slices", NestedSampling(n_live=LIVE_POINTS, replacement=by_slices), 1)
     yield Family("importance", End.MODES, Importance(n_draws=2 * Importance().n_draws), 1, repeats=True)
     yield Family("smc", End.TEMPERING, SMC(n_particles=2 * SMC().n_particles), 2, repeats=True)
     if has_nested:
         more = NestedSampling(n_live=4 * LIVE_POINTS) if model.is_black_box else _by_moves(4 * LIVE_POINTS)
-        yield Family("nested", End.THRESHOLDS, more, 2, repeats=True)
+        yield _by_thresholds("nested", more, 2, repeats=True)

@@ -99,6 +99,10 @@ class Judgement:
             best[label] = min(se, best.get(label, math.inf))
         return sorted(best.values())[:2][-1]
 
+    def confirms(self, precision: float | None) -> bool:
+        """Whether what agreement from one end confirms is as precise as was asked for."""
+        return precision is None or not self.is_agreed or self.shared_se <= precision
+
     @property
     def is_agreed(self) -> bool:
         """Whether two algorithms agree, and nothing unbiased lies far above them."""

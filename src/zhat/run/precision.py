@@ -90,13 +90,15 @@ def first_factor(method: Method, target: float) -> float:
     return method.first_share if target >= START_BELOW else 1.0
 
 
-def to_precision(run: Run, method: Method, target: float, budget: Budget | None, up_to: float = 1.0) -> Plan[Evidence]:
+def to_precision(
+    run: Run, method: Method, target: float, budget: Budget | None, up_to: float = 1.0, at_least: float = 0.0
+) -> Plan[Evidence]:
     """The evidence by this method with a standard error of at most `target`, or the nearest to it that the budget allows.
 
-    `run(method, budget)` is the plan of one run, and `run(method, budget, n)` that of n independent ones, combined. Runs in doubt grow to the
-    share `up_to` of the method's own sizes.
+    `run(method, budget)` is the plan of one run, and `run(method, budget, n)` that of n independent ones, combined. The first has the share `at_least` of
+    the method's own sizes or more; runs in doubt grow to the share `up_to` of them.
     """
-    effort = _Effort(first_factor(method, target))
+    effort = _Effort(max(first_factor(method, target), at_least))
     spent, best = Cost(), None
     for n_rounds in range(1, MAX_ROUNDS + 1):
         left = None if budget is None else budget.left_after(spent)

@@ -9,6 +9,7 @@ The number of threads is one of the whole process, so runs in several threads sh
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -22,17 +23,23 @@ class _Libraries:
         self.lock = Lock()
         self.n_runs = 0
         self.had: list[tuple[Any, int]] = []
+        self.found: tuple[int, list[Any]] = (-1, [])  # at how many imported modules, and the libraries that these had loaded
 
     def begin(self) -> None:
         """A run begins."""
-        from threadpoolctl import ThreadpoolController  # which libraries there are is known only now
-
         with self.lock:
             if not self.n_runs:
-                found = ThreadpoolController().select(user_api="blas").lib_controllers
-                self.had = [(library, library.num_threads) for library in found]
+                self.had = [(library, library.num_threads) for library in self.loaded()]
                 self.set_to_one()
             self.n_runs += 1
+
+    def loaded(self) -> list[Any]:
+        """The libraries that are loaded now; they are searched for, a millisecond, where modules were imported since the last time."""
+        from threadpoolctl import ThreadpoolController  # which libraries there are is known only now
+
+        if self.found[0] != len(sys.modules):
+            self.found = len(sys.modules), ThreadpoolController().select(user_api="blas").lib_controllers
+        return self.found[1]
 
     def end(self) -> None:
         """A run ends."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from zhat.numerics.draws import bridge
 from zhat.numerics.draws.bridge import BothWays, bridge_root, bridge_variances, one_way
 
 A1 = np.array([0.3, -0.2, 0.9, 0.1, -0.6, 0.5, 1.4, -0.1])
@@ -125,3 +126,13 @@ def test_what_cannot_be_bridged_is_refused():
         bridge_root(A1, A2, 1.0)
     with pytest.raises(ValueError, match="posterior"):
         bridge_root(np.array([0.0, -np.inf]), A2, 0.5)
+
+
+def test_the_score_from_exponentials_is_the_one_from_logs():
+    rng = np.random.default_rng(5)
+    l1, l2 = 3.0 * rng.standard_normal(500) + 1.0, 3.0 * rng.standard_normal(700) - 1.0
+    l2[::7] = -np.inf
+    plain = bridge._PlainScore.of(l1, l2, 0.3)
+    for c in (-20.0, 0.0, 5.0):
+        assert abs(plain.at(c) - bridge._score(l1, l2, 0.3, c)) < 1e-13
+    assert bridge._PlainScore.of(l1 + 301.0, l2, 0.3) is None and bridge._PlainScore.of(l1, l2 - 400.0, 0.3) is None

@@ -45,6 +45,8 @@ MOST_STEPS = 200
 LAST_STEP = 1e-12
 # Two starts end at one root; more than this apart is an error of arithmetic, not of sampling.
 SAME_ROOT = 1e-10
+# Nats up to which log ratios are taken out of their logs: products of two such numbers can be held.
+PLAIN = 300.0
 
 
 @dataclass(frozen=True)
@@ -174,8 +176,9 @@ def bridge_root(posterior: ArrayLike, proposal: ArrayLike, share: float, start: 
     shift = float(np.median(l1))
     l1, l2 = l1 - shift, l2 - shift
     c = 0.0 if start is None else start - shift
+    plain = _PlainScore.of(l1, l2, share)
     for _ in range(MOST_STEPS):
-        step = _score(l1, l2, share, c)
+        step = _score(l1, l2, share, c) if plain is None or abs(c) > PLAIN else plain.at(c)
         c += step
         if abs(step) < LAST_STEP:
             return c + shift
@@ -188,6 +191,30 @@ def bridge_variances(log_left: ArrayLike, log_right: ArrayLike, ess: float) -> t
     # In units of the mean: an overlap of e^-1000 has a relative variance all the same.
     left, right = np.exp(a - log_mean_exp(a)), np.exp(b - log_mean_exp(b))
     return float(left.var(ddof=1) / left.size), float(right.var(ddof=1) / ess)
+
+
+@dataclass(frozen=True)
+class _PlainScore:
+    """`_score` from exponentials that were taken once, for log ratios that neither over- nor underflow; a sixth of its time.
+
+    `right` is e^l1 times s1, `left` e^-l2 times s2.
+    """
+
+    right: FloatArray
+    left: FloatArray
+    share: float
+
+    @classmethod
+    def of(cls, l1: FloatArray, l2: FloatArray, share: float) -> _PlainScore | None:
+        """None where a ratio is too large or too small; -inf is not."""
+        if np.abs(l1).max() > PLAIN or np.abs(l2[np.isfinite(l2)]).max() > PLAIN:
+            return None
+        return cls(share * np.exp(l1), (1.0 - share) * np.exp(-l2), share)
+
+    def at(self, c: float) -> float:
+        left = (1.0 / (self.share + math.exp(c) * self.left)).mean()
+        right = (1.0 / (math.exp(-c) * self.right + (1.0 - self.share))).mean()
+        return math.log(left / right)
 
 
 def _score(l1: FloatArray, l2: FloatArray, share: float, c: float) -> float:

@@ -159,6 +159,9 @@ def repeated_share(position: Array) -> float:
     fresh = np.ones(position.shape[:2], bool)
     fresh[:, 1:] = (position[:, 1:] != position[:, :-1]).any(axis=2)
     moved = position[fresh]
+    first = np.sort(moved[:, 0])
+    if (first[1:] != first[:-1]).all():  # draws that differ in one coordinate differ
+        return 0.0
     return 1.0 - len(np.unique(moved, axis=0)) / len(moved)
 
 

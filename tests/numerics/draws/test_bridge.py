@@ -106,8 +106,8 @@ def test_errors_of_a_fitted_normal_are_honest_both_ways(d, scatter):
     assert 0.8 < np.sqrt(np.mean(np.square(z))) < 1.2
 
 
-def test_draws_of_another_density_show_in_the_divergence():
-    """l1 is on average above log Z and l2 below for draws of p and q; exchanged, the divergence is negative."""
+def test_draws_of_another_density_show_in_the_slope():
+    """The log odds of draws of p rise by one with the log ratio; exchanged they fall, and draws of q on both sides leave them level."""
     rng = np.random.default_rng(3)
     p, q = stats.norm(0.0, 1.0), stats.norm(0.5, 1.3)
     x, y = p.rvs(4000, random_state=rng), q.rvs(4000, random_state=rng)
@@ -115,8 +115,25 @@ def test_draws_of_another_density_show_in_the_divergence():
     def ratio(v):
         return p.logpdf(v) - q.logpdf(v)
 
-    right, wrong = one_way(ratio(x), ratio(y)), one_way(ratio(y), ratio(x))
-    assert right.divergence > 0.0 > wrong.divergence + 4.0 * wrong.divergence_se
+    right, exchanged = one_way(ratio(x), ratio(y)), one_way(ratio(y), ratio(x))
+    level = one_way(ratio(q.rvs(4000, random_state=rng)), ratio(y))
+    assert abs(right.slope_z) < 3.0 and exchanged.slope_z < level.slope_z < -4.0
+    assert one_way(ratio(0.5 * x), ratio(y)).slope_z > 4.0  # too narrow
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_the_score_of_the_slope_is_standard_normal(zeros):
+    rng = np.random.default_rng(4)
+    p, q = stats.norm(0.0, 1.0), stats.t(4, 0.4, 1.1)
+    z = []
+    for _ in range(300):
+        x, y = (
+            np.abs(p.rvs((4, 500), random_state=rng)) if zeros else p.rvs((4, 500), random_state=rng),
+            q.rvs(2000, random_state=rng),
+        )
+        at_proposal = np.where((y < 0.0) & zeros, -np.inf, p.logpdf(y) - q.logpdf(y))
+        z.append(one_way(p.logpdf(x) - q.logpdf(x), at_proposal).slope_z)
+    assert abs(np.mean(z)) < 4.0 / np.sqrt(300) and 0.85 < np.std(z) < 1.15
 
 
 def test_what_cannot_be_bridged_is_refused():

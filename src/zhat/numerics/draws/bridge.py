@@ -16,6 +16,10 @@ disjoint. The relative variance of the root is
 
 and log(1 + s^2) is taken as the variance of log Z (Micaletto & Vehtari 2025).
 
+*Are these draws of p?* For any function f, s1 E_p[ f s2 q / (s1 p + s2 q) ] = s2 E_q[ f s1 p / (s1 p + s2 q) ], of which f = 1 is the equation
+above. With f = l, centred so that the error of c drops out, it says that the log odds of a point being a draw of p rise with l by a slope of
+one (Shirts 2013). Draws of another density that q was fitted to have a slope near zero. This needs no gradient, and no further point.
+
 *Two ways.* The proposal is fitted to draws, and fitted draws must not be averaged over. So it is fitted on one half of the chains and
 bridged to the other, then the other way round, and the two answers are averaged. To leading order the posterior part of both is the
 same number, a product of both halves' deviations from the posterior, so these parts are not independent:
@@ -33,6 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit
 
 from zhat.numerics._checks import FloatArray, finite, log_weight_vector
 from zhat.numerics.logspace import log_mean_exp
@@ -71,8 +76,8 @@ class OneWay:
         The larger of the two sides' tail indices.
     largest : float
         How many times the mean a term can be at most, on either side: 1 / (s I).
-    divergence, divergence_se : float
-        mean(l1) - mean(l2), the symmetrised Kullback-Leibler divergence of p and q, and its standard error; it cannot be negative.
+    slope_z : float
+        Standard errors by which the slope of the log odds in l is off one.
     n_zero : int
         Proposal draws at which the posterior density is zero.
     """
@@ -86,8 +91,7 @@ class OneWay:
     weight_ess: float
     pareto_k: float
     largest: float
-    divergence: float
-    divergence_se: float
+    slope_z: float
     n_zero: int
 
     @property
@@ -137,7 +141,6 @@ def one_way(posterior: ArrayLike, proposal: ArrayLike) -> OneWay:
     ess = _ess(log_right)
     sides = [Weights.of(log_left), Weights.of(log_right.ravel())]
     left, right = bridge_variances(log_left, log_right, ess)
-    known = l2[np.isfinite(l2)]
     log_overlap = log_mean_exp(log_right)
     return OneWay(
         log_ratio=root,
@@ -149,9 +152,8 @@ def one_way(posterior: ArrayLike, proposal: ArrayLike) -> OneWay:
         weight_ess=min(side.ess for side in sides),
         pareto_k=max(float(side.pareto_k) for side in sides),
         largest=math.exp(min(-log_overlap - math.log(min(share, 1.0 - share)), 700.0)),
-        divergence=float(l1.mean() - known.mean()),
-        divergence_se=math.hypot(_se_of_mean(l1), float(known.std()) / math.sqrt(len(known))),
-        n_zero=len(l2) - len(known),
+        slope_z=_slope_z(l1 - root, l2 - root, share),
+        n_zero=int(np.count_nonzero(l2 == -np.inf)),
     )
 
 
@@ -215,6 +217,22 @@ class _PlainScore:
         left = (1.0 / (self.share + math.exp(c) * self.left)).mean()
         right = (1.0 / (math.exp(-c) * self.right + (1.0 - self.share))).mean()
         return math.log(left / right)
+
+
+def _slope_z(b: FloatArray, a: FloatArray, share: float) -> float:
+    """The score of the slope of the log odds at one, in its standard errors: above zero where the odds rise faster.
+
+    `b` (n_chains, n_draws) and `a` are log ratios less c at draws of p and of q.
+    """
+    possible = np.isfinite(a)
+    a = np.where(possible, a, 0.0)
+    p_share, q_share = expit(b + logit(share)), np.where(possible, expit(a + logit(share)), 0.0)  # zero where p is
+    p_weight, q_weight = share * p_share * (1.0 - p_share) / b.size, (1.0 - share) * q_share * (1.0 - q_share) / a.size
+    total = float(p_weight.sum() + q_weight.sum())
+    centre = float((p_weight * b).sum() + (q_weight * a).sum()) / total if total > 0.0 else 0.0
+    at_p, at_q = share * (b - centre) * (1.0 - p_share), (1.0 - share) * (a - centre) * q_share
+    gap, error = float(at_p.mean() - at_q.mean()), math.hypot(_se_of_mean(at_p), float(at_q.std()) / math.sqrt(a.size))
+    return gap / error if abs(gap) > SAME_ROOT else 0.0
 
 
 def _score(l1: FloatArray, l2: FloatArray, share: float, c: float) -> float:

@@ -223,7 +223,8 @@ def _check_support(model: Model, flat: dict[str, Array], position: Array) -> Non
         at = ", ".join(f"{name} = {np.array2string(flat[name][first], precision=4, threshold=6)}" for name in flat)
         raise BadInput(
             f"draws: {int(bad.sum()):,} of {len(bad):,} lie outside of the support of the prior of {model.name!r}, or on its edge, the "
-            f"first is draw {first} ({at}): a parameter has another constraint there, or was stored with too few digits."
+            f"first is draw {first} ({at}): a parameter has another constraint there, stands under another's name, or "
+            "was stored with too few digits."
         )
 
 

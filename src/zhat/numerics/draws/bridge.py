@@ -17,8 +17,9 @@ disjoint. The relative variance of the root is
 and log(1 + s^2) is taken as the variance of log Z (Micaletto & Vehtari 2025).
 
 *Are these draws of p?* For any function f, s1 E_p[ f s2 q / (s1 p + s2 q) ] = s2 E_q[ f s1 p / (s1 p + s2 q) ], of which f = 1 is the equation
-above. With f = l, centred so that the error of c drops out, it says that the log odds of a point being a draw of p rise with l by a slope of
-one (Shirts 2013). Draws of another density that q was fitted to have a slope near zero. This needs no gradient, and no further point.
+above. With f = l it says that the log odds of a point being a draw of p rise with l by a slope of one (Shirts 2013); draws of another density
+that q was fitted to have a slope near zero. With f = 1 in a quarter of the values of l, and zero elsewhere, it says so there. A constant
+is taken off f so that the error of c drops out. This needs no gradient, and no further point.
 
 *Two ways.* The proposal is fitted to draws, and fitted draws must not be averaged over. So it is fitted on one half of the chains and
 bridged to the other, then the other way round, and the two answers are averaged. To leading order the posterior part of both is the
@@ -41,7 +42,7 @@ from scipy.special import expit, logit
 
 from zhat.numerics._checks import FloatArray, finite, log_weight_vector
 from zhat.numerics.logspace import log_mean_exp
-from zhat.numerics.series import effective_sample_size
+from zhat.numerics.series import effective_sample_size, effective_sample_sizes
 from zhat.numerics.weights import Weights
 
 # Fixed-point steps before the root is bisected, and the size of a last step. The fixed point contracts by a factor of the overlap or
@@ -76,8 +77,8 @@ class OneWay:
         The larger of the two sides' tail indices.
     largest : float
         How many times the mean a term can be at most, on either side: 1 / (s I).
-    slope_z : float
-        Standard errors by which the slope of the log odds in l is off one.
+    odds_z : float
+        Standard errors by which the odds of the draws are off those of the densities, in all or in a quarter of the log ratios.
     n_zero : int
         Proposal draws at which the posterior density is zero.
     """
@@ -91,7 +92,7 @@ class OneWay:
     weight_ess: float
     pareto_k: float
     largest: float
-    slope_z: float
+    odds_z: float
     n_zero: int
 
     @property
@@ -152,7 +153,7 @@ def one_way(posterior: ArrayLike, proposal: ArrayLike) -> OneWay:
         weight_ess=min(side.ess for side in sides),
         pareto_k=max(float(side.pareto_k) for side in sides),
         largest=math.exp(min(-log_overlap - math.log(min(share, 1.0 - share)), 700.0)),
-        slope_z=_slope_z(l1 - root, l2 - root, share),
+        odds_z=_odds_z(l1 - root, l2 - root, share),
         n_zero=int(np.count_nonzero(l2 == -np.inf)),
     )
 
@@ -219,20 +220,27 @@ class _PlainScore:
         return math.log(left / right)
 
 
-def _slope_z(b: FloatArray, a: FloatArray, share: float) -> float:
-    """The score of the slope of the log odds at one, in its standard errors: above zero where the odds rise faster.
+def _odds_z(b: FloatArray, a: FloatArray, share: float) -> float:
+    """The largest score, in standard errors, of the slope of the log odds and of their level in each quarter of the log ratios.
 
     `b` (n_chains, n_draws) and `a` are log ratios less c at draws of p and of q.
     """
     possible = np.isfinite(a)
     a = np.where(possible, a, 0.0)
-    p_share, q_share = expit(b + logit(share)), np.where(possible, expit(a + logit(share)), 0.0)  # zero where p is
-    p_weight, q_weight = share * p_share * (1.0 - p_share) / b.size, (1.0 - share) * q_share * (1.0 - q_share) / a.size
-    total = float(p_weight.sum() + q_weight.sum())
-    centre = float((p_weight * b).sum() + (q_weight * a).sum()) / total if total > 0.0 else 0.0
-    at_p, at_q = share * (b - centre) * (1.0 - p_share), (1.0 - share) * (a - centre) * q_share
-    gap, error = float(at_p.mean() - at_q.mean()), math.hypot(_se_of_mean(at_p), float(at_q.std()) / math.sqrt(a.size))
-    return gap / error if abs(gap) > SAME_ROOT else 0.0
+    at_p, at_q = expit(b + logit(share)), np.where(possible, expit(a + logit(share)), 0.0)  # zero where p is
+    quarters = np.quantile(np.concatenate([b.ravel(), a[possible]]), [0.25, 0.5, 0.75])
+    f_p, f_q = (np.stack([x, *(np.searchsorted(quarters, x) == k for k in range(4))]) for x in (b, a))
+    w_p, w_q = share * at_p * (1.0 - at_p) / b.size, (1.0 - share) * at_q * (1.0 - at_q) / a.size
+    total = float(w_p.sum() + w_q.sum())
+    if not total > 0.0:
+        return 0.0
+    centre = ((f_p * w_p).sum(axis=(1, 2)) + (f_q * w_q).sum(axis=1)) / total
+    terms_p = share * (f_p - centre[:, None, None]) * (1.0 - at_p)
+    terms_q = (1.0 - share) * (f_q - centre[:, None]) * at_q
+    gap = terms_p.mean(axis=(1, 2)) - terms_q.mean(axis=1)
+    variance = terms_p.var(axis=(1, 2)) / effective_sample_sizes(terms_p) + terms_q.var(axis=1) / a.size
+    z = np.divide(gap, np.sqrt(variance), out=np.zeros_like(gap), where=np.abs(gap) > SAME_ROOT)
+    return float(z[np.argmax(np.abs(z))])
 
 
 def _score(l1: FloatArray, l2: FloatArray, share: float, c: float) -> float:
@@ -270,7 +278,3 @@ def _bisected(l1: FloatArray, l2: FloatArray, share: float) -> float:
 
 def _ess(log_terms: FloatArray) -> float:
     return effective_sample_size(np.exp(log_terms - log_terms.max()))
-
-
-def _se_of_mean(chains: FloatArray) -> float:
-    return float(chains.std()) / math.sqrt(effective_sample_size(chains))

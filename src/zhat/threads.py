@@ -23,16 +23,23 @@ class _Libraries:
         self.lock = Lock()
         self.n_runs = 0
         self.had: list[tuple[Any, int]] = []
-        self._known: list[Any] = []
-        self._n_modules = 0
+        self.found: tuple[int, list[Any]] = (-1, [])  # at how many imported modules, and the libraries that these had loaded
 
     def begin(self) -> None:
         """A run begins."""
         with self.lock:
             if not self.n_runs:
-                self.had = [(library, library.num_threads) for library in self._loaded()]
+                self.had = [(library, library.num_threads) for library in self.loaded()]
                 self.set_to_one()
             self.n_runs += 1
+
+    def loaded(self) -> list[Any]:
+        """The libraries that are loaded now; they are searched for, a millisecond, where modules were imported since the last time."""
+        from threadpoolctl import ThreadpoolController  # which libraries there are is known only now
+
+        if self.found[0] != len(sys.modules):
+            self.found = len(sys.modules), ThreadpoolController().select(user_api="blas").lib_controllers
+        return self.found[1]
 
     def end(self) -> None:
         """A run ends."""
@@ -40,15 +47,6 @@ class _Libraries:
             self.n_runs -= 1
             if not self.n_runs:
                 self.restore()
-
-    def _loaded(self) -> list[Any]:
-        """The libraries of this process. To search for them takes milliseconds, so it is done again only after further imports."""
-        from threadpoolctl import ThreadpoolController
-
-        if self._n_modules != len(sys.modules):
-            self._known = ThreadpoolController().select(user_api="blas").lib_controllers
-            self._n_modules = len(sys.modules)
-        return self._known
 
     def set_to_one(self) -> None:
         """One thread."""

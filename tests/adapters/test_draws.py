@@ -47,6 +47,26 @@ def test_an_ensemble_has_names_by_order_and_walkers_as_chains():
         read_draws(short, MODEL)
 
 
+def test_arviz_keeps_the_walkers_of_emcee_coupled_and_their_density_without_constants():
+    arviz = pytest.importorskip("arviz")
+    posterior, stats = {"mu": np.zeros((4, 5)), "b": np.zeros((4, 5, 2, 3))}, {"lp": np.zeros((4, 5))}
+    fits = [
+        arviz.from_dict(posterior, sample_stats=stats, posterior_attrs={"inference_library": name}) for name in ("emcee", "pymc")
+    ]
+    ensemble, chains = (read_draws(fit, MODEL) for fit in fits)
+    assert ensemble.coupled and ensemble.lp_lacks_constants and not chains.coupled and not chains.lp_lacks_constants
+
+
+def test_the_file_of_an_ensemble_says_how_to_read_it(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("h5netcdf")
+    with h5py.File(tmp_path / "run.h5", "w") as file:
+        file.create_dataset("mcmc/chain", data=np.zeros((5, 4, 7)))
+        file.create_dataset("mcmc/log_prob", data=np.zeros((5, 4)))
+    with pytest.raises(BadInput, match="HDFBackend"):
+        read_draws(tmp_path / "run.h5", MODEL)
+
+
 def test_numpyros_fields_become_log_densities_and_divergences():
     sampler = SimpleNamespace(
         get_samples=lambda group_by_chain: {"mu": np.zeros((2, 3))},

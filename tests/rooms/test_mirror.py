@@ -71,9 +71,6 @@ WITHOUT = {
     "part of Model, and tested through it: tests/model/test_model.py, tests/bad_input/test_prior_and_data.py": """
         model/data model/traced/check model/values
     """,
-    "error estimates of series are tested with the other uncertainties: tests/numerics/combining/test_uncertainty.py": """
-        numerics/series
-    """,
     "one page and its parts: tests/report/page/test_page.py": """
         report/files report/notebook report/page/drawing report/page/markup report/page/recipe report/page/sections
         report/page/words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
@@ -371,3 +372,39 @@ def test_damaged_files_end_in_a_sentence(tmp_path, name, content, words):
         estimate(tmp_path / name, model=gaussian())
     with pytest.raises(BadInput, match="is a folder"):
         estimate(tmp_path, model=gaussian())
+
+
+BOX = zhat.Model.black_box(lambda p: float(-0.5 * np.sum(p["x"] ** 2)), {"x": dist.Normal(jnp.zeros(4), 10.0).to_event(1)})
+
+
+@pytest.mark.parametrize("change", [lambda x: 1.1 * x, lambda x: 0.9 * x, lambda x: x + 0.3])
+def test_a_black_box_tells_foreign_draws_without_gradients(change):
+    x = np.random.default_rng(7).standard_normal((4, 1000, 4))
+    method = zhat.Bridge(proposal=zhat.settings.FittedNormal(), mode_check=False)
+    right, wrong = (zhat.evidence(BOX, method, draws={"x": u}, seed=1, progress=False) for u in (x, change(x)))
+    assert right.status.is_ok and "foreign-draws" in [reason.code for reason in wrong.status.reasons]
+
+
+def test_beyond_a_wall_foreign_draws_are_told_too():
+    """Shifted exponential waiting times: the score identities do not hold at the shortest of them, where the likelihood ends."""
+    rng = np.random.default_rng(5)
+    times = 0.3 + rng.exponential(0.5, 25)
+
+    def log_likelihood(p, t):
+        inside = jnp.sum(jnp.log(p["rate"]) - p["rate"] * (t - p["shift"]))
+        return jnp.where(p["shift"] < t.min(), inside, -jnp.inf)
+
+    model = zhat.Model(log_likelihood, {"rate": dist.Gamma(2.0, 1.0), "shift": dist.Uniform(0.0, 1.0)}, data=times)
+    n, total, grid = len(times), times.sum(), np.linspace(0.0, times.min(), 4001)[:-1]
+    density = (1.0 + total - n * grid) ** -(n + 2.0)
+    shift = rng.choice(grid, 4000, p=density / density.sum()) + grid[1] * rng.random(4000)
+    rate = rng.gamma(n + 2.0, 1.0 / (1.0 + total - n * shift))
+
+    def codes(shift):
+        draws = {"rate": rate.reshape(4, -1), "shift": shift.reshape(4, -1)}
+        result = zhat.evidence(model, zhat.Bridge(mode_check=False), draws=draws, seed=1, progress=False)
+        assert "score_not_tested" in result.diagnostics
+        return [reason.code for reason in result.status.reasons]
+
+    assert "foreign-draws" not in codes(shift)
+    assert "foreign-draws" in codes(0.5 * (shift + times.min()))

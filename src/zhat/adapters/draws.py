@@ -41,8 +41,8 @@ MARKS_OF_ZARR = ("zarr.json", ".zgroup")
 # An archive that unpacks to more bytes than this, and to so many times its own, is refused: draws are noise, which hardly compresses, and chains
 # that stay where they are for ten moves make it ten times smaller.
 MOST_UNPACKED, MOST_TIMES = 2**28, 50
-# Writers of `lp` that leave out constants.
-LACK_CONSTANTS = ("stan",)
+# Writers of `lp` that leave out constants: Stan itself, and the users of emcee, whose own function it is.
+LACK_CONSTANTS = ("stan", "emcee")
 
 
 def read_draws(source: Any, model: Model) -> Brought:
@@ -123,6 +123,7 @@ def _arviz(source: Any, posterior: Any, model: Model) -> Brought:
         log_likelihood=_total(_group(source, "log_likelihood")),
         log_prior=_total(_group(source, "log_prior")),
         n_divergent=int(np.sum(kept.get("diverging", 0))),
+        coupled="emcee" in writer,
     )
 
 
@@ -255,6 +256,19 @@ def _is_zarr(path: Path) -> bool:
     return path.name.lower().endswith(".zarr") or any((path / mark).exists() for mark in MARKS_OF_ZARR)
 
 
+def _is_of_emcee(path: Path) -> bool:
+    """Whether an HDF5 file has the data sets of emcee's backend."""
+    if not path.is_file() or not find_spec("h5py"):
+        return False
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return "mcmc/chain" in file and "mcmc/log_prob" in file
+    except OSError:  # another format, or damaged: opening it says what is wrong
+        return False
+
+
 def _check_size(path: Path) -> None:
     """Refuse a small archive of huge arrays, before any is made."""
     try:
@@ -275,6 +289,11 @@ def _tree(path: Path) -> Any:
         import xarray
     except ImportError as error:
         raise BadInput(f"draws: reading {path.name} needs xarray: pip install 'zhat[arviz]'.") from error
+    if _is_of_emcee(path):
+        raise BadInput(
+            f"draws: {path.name} is a file of emcee's, in which parameters have no names; give "
+            f"emcee.backends.HDFBackend({str(path)!r}, read_only=True), or a dict of arrays by name."
+        )
     zarr = _is_zarr(path)
     if zarr and find_spec("zarr") is None:
         raise BadInput(f"draws: reading {path.name} needs zarr: pip install zarr.")

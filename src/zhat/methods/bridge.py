@@ -18,8 +18,8 @@ default the posterior is first made symmetric (`zhat.settings.WarpIII`, Meng & S
 Micaletto & Vehtari 2025), the posterior parts of the two ways counted as fully correlated: they are to leading order the same number.
 
 *Its checks.* R-hat of the chains; enough draws to fit a density (five independent ones a dimension in each half); Pareto k and
-effective sample size of the terms on both sides, which show poor overlap; that the two ways agree; that the mean log ratio is
-higher at the posterior's draws than at the proposal's, as it must be; the tails of the slopes at the draws, which show a neck that
+effective sample size of the terms on both sides, which show poor overlap; that the two ways agree; that draws stand
+beside the proposal's as often as the ratio of the densities says, which needs no gradient (`foreign-draws`); the tails of the slopes at the draws, which show a neck that
 chains do not enter (`neck`); and the mode check (`missed_mass.beside_chains`).
 
 *When it lies.* When the chains have not visited all of the posterior: log Z is then too low by minus the log of the share that they
@@ -122,7 +122,7 @@ class Bridge(Method):
             "overlap": [way.overlap for way in ways],
             "ess": min(way.ess for way in ways),
             "pareto_k": max(way.pareto_k for way in ways),
-            "divergence": [way.divergence for way in ways],
+            "odds_z": [way.odds_z for way in ways],
             "zero_weights": sum(way.n_zero for way in ways),
         }
         estimate = Estimate(

@@ -16,14 +16,19 @@ modes reports a fine ESS.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from zhat.numerics._checks import FloatArray, finite, finite_vector, log_weights, numbers
 
 _FEWEST_DRAWS = 4
+# Pairs of lags whose autocovariances are sums of products; a series that is correlated for longer is transformed.
+DIRECT_PAIRS = 6
+# Quantities whose chains are worked on together, so that they stay in cache.
+AT_ONCE = 8
 
 
 def autocovariance(x: ArrayLike) -> FloatArray:
@@ -72,32 +77,94 @@ def effective_sample_size(chains: ArrayLike) -> float:
         The number of draws when all values are equal: such a mean has no error, whatever the order. May
         exceed the number of draws for antithetic chains, by a factor of log10 of it at most.
     """
-    values = _chains(finite(chains, "chains"))
-    lowest, highest = float(values.min()), float(values.max())
-    if lowest == highest:
-        return float(values.size)
-    # ESS does not depend on the units; in these ones no square over- or underflows.
-    halves = _halves((values - lowest) / (highest - lowest))
-    n_chains, n_draws = halves.shape
-    covariance = autocovariance(halves).mean(axis=0)
-    within = float(covariance[0]) * n_draws / (n_draws - 1.0)
-    total = float(covariance[0]) + float(np.var(halves.mean(axis=1), ddof=1))
-    if total <= 0.0:
-        return float(values.size)
-    correlation = np.asarray(1.0 - (within - covariance) / total)
-    correlation[0] = 1.0
+    return float(effective_sample_sizes(_chains(finite(chains, "chains"))[None])[0])
 
+
+def effective_sample_sizes(series: ArrayLike) -> FloatArray:
+    """`effective_sample_size` of several quantities along the same chains, for less than one call of each.
+
+    Parameters
+    ----------
+    series : array_like, shape (k, n_chains, n_draws)
+
+    Returns
+    -------
+    ndarray, shape (k,)
+    """
+    values = _several(finite(series, "series"))
+    return np.concatenate([_effective_sizes(values[i : i + AT_ONCE]) for i in range(0, len(values), AT_ONCE)])
+
+
+def _effective_sizes(values: FloatArray) -> FloatArray:
+    size = np.full(len(values), float(values[0].size))
+    lowest, highest = values.min(axis=(1, 2), keepdims=True), values.max(axis=(1, 2), keepdims=True)
+    moving = np.flatnonzero((lowest < highest).ravel())
+    if moving.size:
+        # ESS does not depend on the units; in these ones no square over- or underflows.
+        halves = _halves((values[moving] - lowest[moving]) / (highest[moving] - lowest[moving]))
+        n = halves[0].size
+        times = _correlation_times(halves)
+        size[moving] = np.where(times > -np.inf, n / np.maximum(times, 1.0 / math.log10(n)), values[0].size)
+    return size
+
+
+def _correlation_times(halves: FloatArray) -> FloatArray:
+    """1 + 2 times the sum of the autocorrelations of each quantity (k, n_chains, n_draws); -inf for one that does not vary."""
+    centred = halves - halves.mean(axis=2, keepdims=True)
+    n_draws = halves.shape[2]
+    first = _mean_covariance(centred, 0)
+    within = first * n_draws / (n_draws - 1.0)
+    total = first + np.var(halves.mean(axis=2), axis=1, ddof=1)
+    times = np.full(len(halves), -np.inf)
+    rows = np.flatnonzero(total > 0.0)  # those whose sum has not ended
+    centred, within, total = centred[rows], within[rows], total[rows]
+    falling, summed = np.full(len(rows), np.inf), np.zeros(len(rows))
     n_pairs = n_draws // 2
-    pairs = correlation[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
-    negative = np.flatnonzero(pairs <= 0.0)
-    n_kept = int(negative[0]) if negative.size else n_pairs
-    falling = np.minimum.accumulate(pairs[:n_kept])
-    time = -1.0 + 2.0 * float(falling.sum())
-    if n_kept < n_pairs:
-        # Half a pair more where it is positive: without it antithetic chains look better than they are.
-        time += max(float(correlation[2 * n_kept]), 0.0)
-    size = n_chains * n_draws
-    return float(size / max(time, 1.0 / math.log10(size)))
+    for lag in range(0, 2 * DIRECT_PAIRS if n_pairs > DIRECT_PAIRS else 0, 2):
+        even = 1.0 - (within - _mean_covariance(centred, lag)) / total if lag else np.ones(len(rows))
+        odd = 1.0 - (within - _mean_covariance(centred, lag + 1)) / total
+        ended = even + odd <= 0.0
+        if ended.any():
+            times[rows[ended]] = _time(summed[ended], even[ended])
+            going = ~ended
+            rows, centred, within, total = rows[going], centred[going], within[going], total[going]
+            falling, summed, even, odd = falling[going], summed[going], even[going], odd[going]
+            if not rows.size:
+                return times
+        falling = np.minimum(falling, even + odd)
+        summed = summed + falling
+    correlation = 1.0 - (within[:, None] - _mean_covariances(centred)) / total[:, None]
+    correlation[:, 0] = 1.0
+    pairs = correlation[:, : 2 * n_pairs].reshape(len(rows), n_pairs, 2).sum(axis=2)
+    for row, series, sums in zip(rows, correlation, pairs, strict=True):
+        negative = np.flatnonzero(sums <= 0.0)
+        n_kept = int(negative[0]) if negative.size else n_pairs
+        summed_pairs = np.minimum.accumulate(sums[:n_kept]).sum()
+        times[row] = _time(summed_pairs, series[2 * n_kept] if negative.size else 0.0)
+    return times
+
+
+def _time(summed: FloatArray | float, following: FloatArray | float) -> FloatArray:
+    """The time of summed pairs and the correlation after them.
+
+    Half a pair more where it is positive: without it antithetic chains look better than they are.
+    """
+    return np.asarray(-1.0 + 2.0 * summed + np.maximum(following, 0.0))
+
+
+def _mean_covariance(centred: FloatArray, lag: int) -> FloatArray:
+    """Autocovariance at one lag of each quantity (k, n_chains, n_draws), the mean over its chains."""
+    later, earlier = centred[:, :, lag:], centred[:, :, : centred.shape[2] - lag]
+    return np.asarray(np.einsum("kcn,kcn->k", later, earlier) / centred[0].size)
+
+
+def _mean_covariances(centred: FloatArray) -> FloatArray:
+    """The same at all lags, (k, n_draws), by fast Fourier transform."""
+    n = centred.shape[2]
+    padded = 2 ** math.ceil(math.log2(2 * n))  # see `autocovariance`
+    transform = np.fft.rfft(centred, padded, axis=2)
+    power = (transform.real**2 + transform.imag**2).mean(axis=1)
+    return np.asarray(np.fft.irfft(power, padded, axis=1)[:, :n] / n, dtype=np.float64)
 
 
 def r_hat(chains: ArrayLike) -> float:
@@ -119,8 +186,31 @@ def r_hat(chains: ArrayLike) -> float:
     float
         One when all values are equal, infinite when every chain stands still at its own value.
     """
-    halves = _halves(_chains(numbers(chains, "chains")))
-    return max(_scale_ratio(_normal_scores(halves)), _scale_ratio(_normal_scores(_distances(halves))))
+    return float(r_hats(_chains(numbers(chains, "chains"))[None])[0])
+
+
+def r_hats(series: ArrayLike) -> FloatArray:
+    """`r_hat` of several quantities along the same chains, for less than one call of each.
+
+    Parameters
+    ----------
+    series : array_like, shape (k, n_chains, n_draws)
+
+    Returns
+    -------
+    ndarray, shape (k,)
+    """
+    values = _several(numbers(series, "series"))
+    return np.concatenate([_r_hats(_halves(values[i : i + AT_ONCE])) for i in range(0, len(values), AT_ONCE)])
+
+
+def _r_hats(halves: FloatArray) -> FloatArray:
+    scores, medians = _normal_scores(halves)
+    with np.errstate(invalid="ignore"):
+        distances = np.abs(halves - medians[:, None, None])
+    # Values that share an infinite median have no distance from it.
+    folded, _ = _normal_scores(np.where(np.isnan(distances), 0.0, distances))
+    return np.maximum(_scale_ratios(scores), _scale_ratios(folded))
 
 
 def batch_count(n: int) -> int:
@@ -246,6 +336,13 @@ def log_mean_se_correlated(log_weights_by_chain: ArrayLike) -> float:
     return spread / math.sqrt(effective_sample_size(relative))
 
 
+def _several(values: FloatArray) -> FloatArray:
+    if values.ndim != 3 or 0 in values.shape[:2]:
+        raise ValueError(f"series have shape {values.shape}: quantities, chains and draws are expected.")
+    _check_draws(values.shape[2], "series")
+    return values
+
+
 def _chains(values: FloatArray) -> FloatArray:
     chains = values[None, :] if values.ndim == 1 else values
     if chains.ndim != 2 or chains.shape[0] == 0:
@@ -261,35 +358,52 @@ def _check_draws(n: int, name: str) -> None:
         )
 
 
-def _halves(chains: FloatArray) -> FloatArray:
-    half = chains.shape[1] // 2
-    return np.concatenate([chains[:, :half], chains[:, -half:]])
+def _halves(series: FloatArray) -> FloatArray:
+    half = series.shape[2] // 2
+    return np.concatenate([series[:, :, :half], series[:, :, -half:]], axis=1)
 
 
-def _distances(values: FloatArray) -> FloatArray:
-    """Distances from the median; none for values that share an infinite median."""
-    with np.errstate(invalid="ignore"):
-        distances = np.abs(values - np.median(values))
-    return np.where(np.isnan(distances), 0.0, distances)
+def _normal_scores(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Normal quantiles of the average ranks of each quantity, with Blom's (1958) offsets; and the medians."""
+    rows = values.reshape(len(values), -1)
+    scores, medians = np.empty_like(rows), np.empty(len(rows))
+    n = rows.shape[1]
+    for i, order in enumerate(np.argsort(rows, axis=1)):
+        ascending = rows[i, order]
+        with np.errstate(invalid="ignore"):
+            medians[i] = 0.5 * (ascending[(n - 1) // 2] + ascending[n // 2])
+        is_new = ascending[1:] != ascending[:-1]
+        scores[i, order] = _quantiles_of_ranks(n) if is_new.all() else _quantiles_of_tied_ranks(is_new)
+    return scores.reshape(values.shape), medians
 
 
-def _normal_scores(values: FloatArray) -> FloatArray:
-    """Normal quantiles of the average ranks, with Blom's (1958) offsets."""
-    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
-    average_rank = np.cumsum(counts) - 0.5 * (counts - 1.0)
-    scores = ndtri((average_rank - 0.375) / (values.size + 0.25))
-    return np.asarray(scores[position.reshape(values.shape)], dtype=np.float64)
+@lru_cache(maxsize=8)
+def _quantiles_of_ranks(n: int) -> FloatArray:
+    """Normal quantiles of the ranks of n different values."""
+    return np.asarray(ndtri((np.arange(1, n + 1) - 0.375) / (n + 0.25)), dtype=np.float64)
 
 
-def _scale_ratio(chains: FloatArray) -> float:
-    n_draws = chains.shape[1]
+def _quantiles_of_tied_ranks(is_new: NDArray[np.bool_]) -> FloatArray:
+    """The same for ascending values of which some equal the one before: `is_new` of all but the first where they do not."""
+    n = len(is_new) + 1
+    counts = np.diff(np.flatnonzero(np.concatenate([[True], is_new, [True]])))
+    quantiles = _quantiles_of_ranks(n).copy()
+    tied = counts > 1
+    average_rank = np.cumsum(counts)[tied] - 0.5 * (counts[tied] - 1.0)
+    quantiles[np.repeat(tied, counts)] = np.repeat(ndtri((average_rank - 0.375) / (n + 0.25)), counts[tied])
+    return quantiles
+
+
+def _scale_ratios(series: FloatArray) -> FloatArray:
+    n_draws = series.shape[2]
     # A chain that stands still has no variance, though rounding of its mean may suggest 1e-33.
-    moving = chains.max(axis=1) > chains.min(axis=1)
-    within = float(np.mean(np.where(moving, np.var(chains, axis=1, ddof=1), 0.0)))
-    between = float(np.var(chains.mean(axis=1), ddof=1))
-    if between == 0.0:
-        return math.sqrt((n_draws - 1.0) / n_draws) if within > 0.0 else 1.0
-    return math.sqrt(between / within + (n_draws - 1.0) / n_draws) if within > 0.0 else math.inf
+    moving = series.max(axis=2) > series.min(axis=2)
+    within = np.mean(np.where(moving, np.var(series, axis=2, ddof=1), 0.0), axis=1)
+    between = np.var(series.mean(axis=2), axis=1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.sqrt(between / within + (n_draws - 1.0) / n_draws)
+    ratio = np.where(within > 0.0, ratio, np.inf)
+    return np.asarray(np.where((between == 0.0) & ~(within > 0.0), 1.0, ratio))
 
 
 def _andrews_lag(column: FloatArray) -> int:

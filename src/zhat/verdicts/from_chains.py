@@ -82,14 +82,14 @@ def bridge_status(both: BothWays) -> Status:
         )
     tail = max((way.pareto_k for way in ways if way.largest > BOUNDED), default=-math.inf)
     status = _weights_status(tail, min(min(way.ess, way.weight_ess) for way in ways), both.se)
-    worst = min(ways, key=lambda way: way.divergence + APART * way.divergence_se)
-    if worst.divergence < -APART * worst.divergence_se:
+    worst = max(abs(way.odds_z) for way in ways)
+    if worst > APART:  # of ten scores: less than once in 1,600 runs
         status = status.and_(
             Status.suspect(
                 "foreign-draws",
-                f"the mean log ratio of posterior to proposal is {-worst.divergence:.3g} nats lower at the draws than at the proposal's "
-                f"({-worst.divergence / worst.divergence_se:.1f} standard errors), where it must be higher: these are not draws of "
-                "this model's posterior; check that model, data and draws belong together.",
+                f"the draws do not stand beside the proposal's as often as the ratio of posterior and proposal says, by {worst:.1f} standard "
+                f"errors (flagged above {APART:.0f}): draws of another model, other data or another prior, or chains that have not converged; "
+                "check that model, data and draws belong together.",
             )
         )
     return status.and_(_halves_status(both))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from zhat.numerics.draws import bridge
 from zhat.numerics.draws.bridge import BothWays, bridge_root, bridge_variances, one_way
 
 A1 = np.array([0.3, -0.2, 0.9, 0.1, -0.6, 0.5, 1.4, -0.1])
@@ -105,8 +106,8 @@ def test_errors_of_a_fitted_normal_are_honest_both_ways(d, scatter):
     assert 0.8 < np.sqrt(np.mean(np.square(z))) < 1.2
 
 
-def test_draws_of_another_density_show_in_the_divergence():
-    """l1 is on average above log Z and l2 below for draws of p and q; exchanged, the divergence is negative."""
+def test_draws_of_another_density_show_in_the_odds():
+    """The log odds of draws of p rise by one with the log ratio; exchanged they fall, and draws of q on both sides leave them level."""
     rng = np.random.default_rng(3)
     p, q = stats.norm(0.0, 1.0), stats.norm(0.5, 1.3)
     x, y = p.rvs(4000, random_state=rng), q.rvs(4000, random_state=rng)
@@ -114,8 +115,23 @@ def test_draws_of_another_density_show_in_the_divergence():
     def ratio(v):
         return p.logpdf(v) - q.logpdf(v)
 
-    right, wrong = one_way(ratio(x), ratio(y)), one_way(ratio(y), ratio(x))
-    assert right.divergence > 0.0 > wrong.divergence + 4.0 * wrong.divergence_se
+    right, exchanged = one_way(ratio(x), ratio(y)), one_way(ratio(y), ratio(x))
+    level = one_way(ratio(q.rvs(4000, random_state=rng)), ratio(y))
+    assert abs(right.odds_z) < 4.0 and abs(exchanged.odds_z) > abs(level.odds_z) > 4.0
+    assert abs(one_way(ratio(0.5 * x), ratio(y)).odds_z) > 4.0  # too narrow
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_the_largest_score_of_the_odds_is_that_of_five(zeros):
+    rng = np.random.default_rng(4)
+    p, q = stats.norm(0.0, 1.0), stats.t(4, 0.4, 1.1)
+    z = []
+    for _ in range(400):
+        x, y = p.rvs((4, 500), random_state=rng), q.rvs(2000, random_state=rng)
+        x = np.abs(x) if zeros else x
+        at_proposal = np.where((y < 0.0) & zeros, -np.inf, p.logpdf(y) - q.logpdf(y))
+        z.append(abs(one_way(p.logpdf(x) - q.logpdf(x), at_proposal).odds_z))
+    assert stats.norm.sf(max(z)) * 2.0 * 5.0 * len(z) > 0.001 and 1.0 < np.median(z) < 1.75  # of five independent ones 1.52
 
 
 def test_what_cannot_be_bridged_is_refused():
@@ -125,3 +141,13 @@ def test_what_cannot_be_bridged_is_refused():
         bridge_root(A1, A2, 1.0)
     with pytest.raises(ValueError, match="posterior"):
         bridge_root(np.array([0.0, -np.inf]), A2, 0.5)
+
+
+def test_the_score_from_exponentials_is_the_one_from_logs():
+    rng = np.random.default_rng(5)
+    l1, l2 = 3.0 * rng.standard_normal(500) + 1.0, 3.0 * rng.standard_normal(700) - 1.0
+    l2[::7] = -np.inf
+    plain = bridge._PlainScore.of(l1, l2, 0.3)
+    for c in (-20.0, 0.0, 5.0):
+        assert abs(plain.at(c) - bridge._score(l1, l2, 0.3, c)) < 1e-13
+    assert bridge._PlainScore.of(l1 + 301.0, l2, 0.3) is None and bridge._PlainScore.of(l1, l2 - 400.0, 0.3) is None

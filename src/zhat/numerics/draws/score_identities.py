@@ -87,8 +87,6 @@ def score_test(position: ArrayLike, slope: ArrayLike) -> ScoreTest:
         return g[:, :, j] if i is None else centred[:, :, i] * g[:, :, j]
 
     slopes, products = _if_independent(centred.reshape(-1, d), g.reshape(-1, d))
-    if d > ALL_PRODUCTS_UP_TO:
-        products[~np.eye(d, dtype=bool)] = np.nan
     bound = np.abs([slopes[j] if i is None else products[i, j] for i, j in which])
     total = _z((centred * g).sum(axis=2), -float(d))
     largest = abs(total)
@@ -107,18 +105,25 @@ def score_test(position: ArrayLike, slope: ArrayLike) -> ScoreTest:
 
 def _if_independent(u: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The z-scores of all means as if the draws were independent: those of correlated draws are smaller."""
-    n = len(u)
-    gaps = g.mean(axis=0), u.T @ g / n + np.eye(u.shape[1])
-    squares = (g**2).mean(axis=0), (u**2).T @ g**2 / n
-    means = gaps[0], gaps[1] - np.eye(u.shape[1])
-    out = []
-    for gap, square, mean in zip(gaps, squares, means, strict=True):
-        # A spread that is rounding is none; the factor keeps rounding from making a bound too small.
-        variance = np.maximum(square - mean**2, 1e-12 * square)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = gap * math.sqrt(n) / np.sqrt(variance) * (1.0 + 1e-6)
-        out.append(np.where(gap == 0.0, 0.0, np.clip(z, -1e300, 1e300)))
-    return out[0], out[1]
+    n, d = u.shape
+    g_squared, u_squared = g**2, u**2
+    slopes = _scores_of(g.mean(axis=0), g_squared.mean(axis=0), 0.0, n)
+    if d <= ALL_PRODUCTS_UP_TO:
+        return slopes, _scores_of(u.T @ g / n, u_squared.T @ g_squared / n, -np.eye(d), n)
+    products = np.full((d, d), np.nan)
+    own, squares = np.einsum("ni,ni->i", u, g) / n, np.einsum("ni,ni->i", u_squared, g_squared) / n
+    np.fill_diagonal(products, _scores_of(own, squares, -1.0, n))
+    return slopes, products
+
+
+def _scores_of(mean: FloatArray, square: FloatArray, expected: FloatArray | float, n: int) -> FloatArray:
+    """Standard errors between means of n terms and what they should be, from the means of the terms' squares."""
+    gap = mean - expected
+    # A spread that is rounding is none; the factor keeps rounding from making a bound too small.
+    variance = np.maximum(square - mean**2, 1e-12 * square)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = gap * math.sqrt(n) / np.sqrt(variance) * (1.0 + 1e-6)
+    return np.asarray(np.where(gap == 0.0, 0.0, np.clip(z, -1e300, 1e300)))
 
 
 def _z(series: FloatArray, expected: float) -> float:

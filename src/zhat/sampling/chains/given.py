@@ -159,6 +159,9 @@ def repeated_share(position: Array) -> float:
     fresh = np.ones(position.shape[:2], bool)
     fresh[:, 1:] = (position[:, 1:] != position[:, :-1]).any(axis=2)
     moved = position[fresh]
+    first = np.sort(moved[:, 0])
+    if (first[1:] != first[:-1]).all():  # draws that differ in one coordinate differ
+        return 0.0
     return 1.0 - len(np.unique(moved, axis=0)) / len(moved)
 
 
@@ -220,7 +223,8 @@ def _check_support(model: Model, flat: dict[str, Array], position: Array) -> Non
         at = ", ".join(f"{name} = {np.array2string(flat[name][first], precision=4, threshold=6)}" for name in flat)
         raise BadInput(
             f"draws: {int(bad.sum()):,} of {len(bad):,} lie outside of the support of the prior of {model.name!r}, or on its edge, the "
-            f"first is draw {first} ({at}): a parameter has another constraint there, or was stored with too few digits."
+            f"first is draw {first} ({at}): a parameter has another constraint there, stands under another's name, or "
+            "was stored with too few digits."
         )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from zhat.errors import BadInput
 from zhat.model.model import Model
 from zhat.numerics.resampling import systematic
-from zhat.numerics.series import effective_sample_size, r_hat
+from zhat.numerics.series import effective_sample_sizes, r_hats
 from zhat.results.records import Array, Draws, PathRun
 from zhat.sampling.backend.evaluation import state_at
 from zhat.sampling.backend.loop import Loop
@@ -156,9 +156,9 @@ def chains_of(draws: Draws, acceptance: float) -> Chains:
     """Draws in chains of one length, with the R-hat and effective sample size of what moves worst."""
     assert draws.chain is not None
     n_chains = len(np.unique(draws.chain))
-    series = [x.reshape(n_chains, -1) for x in (draws.log_likelihood, *draws.position.T)]
-    smallest = min(effective_sample_size(x) for x in series)
-    return Chains(draws, max(r_hat(x) for x in series), smallest, _fit_ess(draws.position, n_chains), acceptance)
+    series = np.concatenate([draws.log_likelihood[None], draws.position.T]).reshape(1 + draws.position.shape[1], n_chains, -1)
+    smallest, largest = float(effective_sample_sizes(series).min()), float(r_hats(series).max())
+    return Chains(draws, largest, smallest, _fit_ess(draws.position, n_chains), acceptance)
 
 
 def _fit_ess(position: Array, n_chains: int) -> float:
@@ -169,8 +169,9 @@ def _fit_ess(position: Array, n_chains: int) -> float:
     """
     centred = (position - position.mean(axis=0)) / np.maximum(position.std(axis=0), 1e-300)
     axes = np.linalg.eigh(np.atleast_2d(centred.T @ centred))[1]
-    sizes = [min(effective_sample_size(x.reshape(n_chains, -1)), float(len(position))) for x in (centred @ axes).T]
-    return float(len(sizes) / np.sum(1.0 / np.array(sizes)))
+    components = np.ascontiguousarray((centred @ axes).T).reshape(-1, n_chains, len(position) // n_chains)
+    sizes = np.minimum(effective_sample_sizes(components), float(len(position)))
+    return float(len(sizes) / np.sum(1.0 / sizes))
 
 
 def _every_second_at_a_mode(model: Model, state: State, modes: tuple[Mode, ...], rng: np.random.Generator, loop: Loop) -> State:

@@ -6,7 +6,7 @@ Frozen NumPy objects; randomness is an argument. All are densities of the uncons
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Protocol
 
 import numpy as np
@@ -41,16 +41,20 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         """Check the covariance once."""
-        _factor(self.mean, self.covariance)
+        _ = self._factor
+
+    @cached_property
+    def _factor(self) -> Array:
+        return _factor(self.mean, self.covariance)
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """See `Proposal`."""
-        factor = _factor(self.mean, self.covariance)
+        factor = self._factor
         return np.asarray(self.mean + rng.standard_normal((n, len(factor))) @ factor.T)
 
     def log_density(self, position: Array) -> Array:
         """See `Proposal`."""
-        factor = _factor(self.mean, self.covariance)
+        factor = self._factor
         squared, log_determinant = _distance(position, self.mean, factor)
         return np.asarray(-0.5 * squared - log_determinant - 0.5 * len(factor) * np.log(2 * np.pi))
 
@@ -66,20 +70,24 @@ class StudentT:
 
     def __post_init__(self) -> None:
         """Check the scale matrix once."""
-        _factor(self.mean, self.scale)
+        _ = self._factor
         if not self.degrees_of_freedom > 0:
             raise BadInput(f"StudentT(degrees_of_freedom={self.degrees_of_freedom}): must be above zero.")
 
+    @cached_property
+    def _factor(self) -> Array:
+        return _factor(self.mean, self.scale)
+
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """See `Proposal`."""
-        factor = _factor(self.mean, self.scale)
+        factor = self._factor
         nu = self.degrees_of_freedom
         stretch = np.sqrt(0.5 * nu / rng.standard_gamma(0.5 * nu, (n, 1)))
         return np.asarray(self.mean + stretch * (rng.standard_normal((n, len(factor))) @ factor.T))
 
     def log_density(self, position: Array) -> Array:
         """See `Proposal`."""
-        factor = _factor(self.mean, self.scale)
+        factor = self._factor
         d, nu = len(factor), self.degrees_of_freedom
         squared, log_determinant = _distance(position, self.mean, factor)
         constant = gammaln(0.5 * (nu + d)) - gammaln(0.5 * nu) - 0.5 * d * np.log(nu * np.pi)

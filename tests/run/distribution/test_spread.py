@@ -108,7 +108,7 @@ def test_a_point_that_kills_hangs_or_raises_is_named(pool, monkeypatch):
 
     with pytest.raises(WorkerLost, match=r"'box' was lost with its workers at x=\[6. 7.\].*exit code 7"):
         values(pool, deadly, x)
-    with pytest.raises(WorkerLost, match=r"x=\[6. 7.\]: a worker gave no answer within its time limit, 1 times"):
+    with pytest.raises(WorkerLost, match=r"x=\[6. 7.\]: a worker gave no answer within its time limit, once"):
         values(pool, hanging, x)
     with pytest.raises(ZeroDivisionError) as raised:
         values(pool, raising, x)

@@ -51,7 +51,7 @@ def unscreened_densities(model: Model, position: Array, loop: Loop) -> tuple[Arr
         parts, size = [], black_box_at_once()
         for start in range(0, len(position), size):
             part = position[start : start + size]
-            parts.append(NumpyBackend(model, loop).density(part))
+            parts.append(NumpyBackend(model, loop, constrained=BLACK_BOX_AT_ONCE).density(part))
             loop.tick(f"{start + len(part):,} of {len(position):,} points", (start + len(part)) / len(position))
         log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:

@@ -116,6 +116,32 @@ def test_a_point_that_kills_hangs_or_raises_is_named(pool, monkeypatch):
     assert values(pool, lambda p: float(p["x"][0]), x).tolist() == x[:, 0].tolist()  # and the pool goes on
 
 
+class Noting(LocalPool):
+    """A pool that only notes how long each piece may take, and how often."""
+
+    def submit_within(self, seconds, fn, /, *args, most_timeouts=None):
+        self.noted = (seconds, most_timeouts)
+        return Future()
+
+
+@pytest.mark.parametrize(
+    ("n", "batched", "usual", "noted"),
+    [
+        (1, False, 0.002, (60.0, None)),  # a single point: tried twice
+        (20, False, 0.002, (60.0 + 19 * 0.04, 1)),  # one of them may hang, and then they are tried one by one
+        (20, False, 10.0, (60.0 * 20, 1)),  # never more than as many single points may take
+        (20, False, np.nan, (60.0 * 20, None)),
+        (16, True, 0.002, (60.0 * 16, None)),  # whose pieces cannot be cut
+    ],
+)
+def test_a_piece_with_a_point_that_hangs_costs_the_time_limit_of_one(n, batched, usual, noted):
+    made = Spread(pool := Noting(2, timeout=60.0), 2)
+    made.seconds = usual
+    box = spread.BlackBox.of(zhat.Model.black_box(gaussian, PRIOR, batched=batched, name="box"))
+    made.submit(box, [({"x": np.zeros((n, 2))}, True)])
+    assert pool.noted == (pytest.approx(noted[0]), noted[1])
+
+
 def test_calls_of_equal_time_are_cut_into_one_piece_for_each_worker(monkeypatch):
     monkeypatch.setattr(spread, "SCHEDULED_PIECE_SECONDS", 0.0)
     found = Spread(ThreadPoolExecutor(1), 8)

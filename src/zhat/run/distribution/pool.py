@@ -283,7 +283,10 @@ def _live(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     np.random.seed()  # a likelihood with noise from NumPy's global state: forked processes would share its stream
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    connection.send("ready")
+    try:
+        connection.send("ready")
+    except (BrokenPipeError, OSError):  # the caller ended meanwhile
+        return
     while True:
         try:
             function, args, kwargs = connection.recv()

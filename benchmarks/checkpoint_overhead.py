@@ -1,13 +1,16 @@
-"""What a checkpoint costs: runs of a minute with and without one, in turns, each in a process of its own.
+"""What a checkpoint costs: runs with and without one in turns, each in a process of its own, on one core.
 
-    python benchmarks/checkpoint_overhead.py --case smc --turn without     # then with, with, without: one row each
+    python benchmarks/checkpoint_overhead.py --case smc --pairs 12
     python benchmarks/checkpoint_overhead.py --report
 
-Two figures for each case. The ratio of CPU seconds is what a user pays; on a machine with other work it is noisy, so runs take turns, and
-`apart` is how far two runs without a checkpoint lie apart. The share is the CPU time inside the checkpoint itself (keys, copies, states, writing,
-fingerprints), measured where it is spent. System seconds are apart because most of them are the clearing of new pages, a tenth of the time of a
-large population: how many there are depends on what was allocated before. In one process the runs without a checkpoint, which came first, had
-fewer, and a checkpoint seemed to cost five hundredths.
+The ratio of CPU seconds is what a user pays. On a machine with other work it is noisy, from run to run by some hundredths, so there are many short
+pairs, every second one in the other order, and the table has the median of their ratios and its standard error (of a median of normal numbers, by
+their absolute deviations). Short runs pay more than long ones: a journal is written after a second first, later every ten.
+
+The black box sleeps instead of computing, so that its CPU seconds are those of the library alone; a millisecond is added for each likelihood.
+
+The share is the CPU time inside the checkpoint itself (keys, copies, states, writing, fingerprints), measured where it is spent. System seconds are apart
+because most of them are the clearing of new pages, a tenth of the time of a large population: how many there are depends on what was allocated before.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,13 +30,16 @@ from typing import Any
 import common
 
 ROWS = common.RESULTS / "checkpoint_overhead.csv"
-COLUMNS = ["case", "turn", "likelihoods", "cpu", "system", "wall", "inside", "mb_written", "log_evidence", "se", "load"]
+COLUMNS = ["case", "pair", "turn", "likelihoods", "cpu", "system", "wall", "inside", "mb_written", "log_evidence", "se", "load"]
 CASES = {
-    "smc": "SMC of 800,000 particles, compiled (E8)",
+    "smc": "SMC of 150,000 particles, compiled (E8)",
     "nested": "nested sampling of 40,000 live points, compiled (E8)",
     "ladder": "power posteriors, compiled (E8)",
-    "box": "importance sampling of a black box of a millisecond of computing",
+    "box": "importance sampling of a black box of a millisecond",
 }
+
+
+SLEEP = 1e-3
 
 
 def call_of(case: str) -> Callable[..., Any]:
@@ -42,17 +50,16 @@ def call_of(case: str) -> Callable[..., Any]:
     import zhat
     from zhat import zoo
 
-    grid = np.linspace(0.0, 1.0, 150_000)
-
-    def computing(p: Any) -> float:
-        return float(-0.5 * np.sum((p["x"] - 0.3) ** 2) / 0.04 + 1e-9 * np.sin(grid).sum())
+    def sleeping(p: Any) -> float:
+        time.sleep(SLEEP)
+        return float(-0.5 * np.sum((p["x"] - 0.3) ** 2) / 0.04)
 
     model, method, repeats = {
-        "smc": (zoo.example("E8").model, zhat.SMC(n_particles=800_000), 5),
+        "smc": (zoo.example("E8").model, zhat.SMC(n_particles=150_000), 6),
         "nested": (zoo.example("E8").model, zhat.NestedSampling(n_live=40_000), 40),
         "ladder": (zoo.example("E8").model, zhat.PowerPosterior(), 200),
         "box": (
-            zhat.Model.black_box(computing, {"x": dist.Uniform(-5.0, 5.0).expand([3]).to_event(1)}, name="box"),
+            zhat.Model.black_box(sleeping, {"x": dist.Uniform(-5.0, 5.0).expand([3]).to_event(1)}, name="box"),
             zhat.Importance(n_draws=30_000),
             1,
         ),
@@ -101,7 +108,7 @@ class Inside:
         return timed
 
 
-def measured(case: str, turn: str, repeats: int | None) -> list[Any]:
+def measured(case: str, pair: int, turn: str, repeats: int | None) -> list[Any]:
     """One row; compilation, or the reading of what is compiled, is part of the run."""
     call = call_of(case)
     inside = Inside() if turn == "with" else None
@@ -112,7 +119,17 @@ def measured(case: str, turn: str, repeats: int | None) -> list[Any]:
         after, wall = os.times(), time.perf_counter() - clock
         size = sum(path.stat().st_size for path in folder.iterdir()) if folder.exists() else 0
     user, system = after.user - before.user, after.system - before.system
-    row = [case, turn, found.cost.n_likelihood + found.cost.n_gradient, f"{user + system:.2f}", f"{system:.2f}", f"{wall:.1f}"]
+    if case == "box":
+        user += SLEEP * found.cost.n_likelihood
+    row = [
+        case,
+        pair,
+        turn,
+        found.cost.n_likelihood + found.cost.n_gradient,
+        f"{user + system:.2f}",
+        f"{system:.2f}",
+        f"{wall:.1f}",
+    ]
     row += ["" if inside is None else f"{inside.seconds:.3f}", f"{size / 1e6:.1f}"]
     return [*row, repr(found.log_evidence), repr(found.log_evidence_se), f"{os.getloadavg()[0]:.1f}"]
 
@@ -121,57 +138,63 @@ def report() -> str:
     """The table."""
     with ROWS.open() as file:
         rows = list(csv.DictReader(file))
-    header = [
-        "run",
-        "evaluations",
-        "runs",
-        "CPU s",
-        "with checkpoint",
-        "ratio",
-        "apart",
-        "share inside",
-        "system s",
-        "MB",
-        "same digits",
-    ]
+    header = ["run", "evaluations", "pairs", "CPU s", "ratio", "s.e.", "share inside", "system s", "MB", "same digits", "load"]
     shown = []
     for case, words in CASES.items():
-        without, kept = ([r for r in rows if (r["case"], r["turn"]) == (case, turn)] for turn in ("without", "with"))
-        if not without or not kept:
+        pairs = [{r["turn"]: r for r in some} for some in _by_pair([r for r in rows if r["case"] == case])]
+        if not pairs:
             continue
-        one, other = ([float(r["cpu"]) for r in some] for some in (without, kept))
-        mean, after = sum(one) / len(one), sum(other) / len(other)
-        share = sum(float(r["inside"]) for r in kept) / sum(other)
-        system = " and ".join(f"{sum(float(r['system']) for r in some) / len(some):.1f}" for some in (without, kept))
+        without, kept = ([pair[turn] for pair in pairs] for turn in ("without", "with"))
+        ratios = [float(after["cpu"]) / float(before["cpu"]) for before, after in zip(without, kept, strict=True)]
+        middle = statistics.median(ratios)
+        deviation = 1.4826 * statistics.median(abs(ratio - middle) for ratio in ratios)
+        seconds = statistics.median(float(r["cpu"]) for r in without)
+        share = sum(float(r["inside"]) for r in kept) / sum(float(r["cpu"]) for r in kept)
+        system = " and ".join(f"{statistics.mean(float(r['system']) for r in some):.1f}" for some in (without, kept))
         same = len({(r["log_evidence"], r["se"]) for r in (*without, *kept)}) == 1
-        figures = [
-            f"{mean:.1f}",
-            f"{after:.1f}",
-            f"{after / mean:.3f}",
-            f"{(max(one) - min(one)) / mean:.3f}",
-            f"{share:.4f}",
-            system,
-        ]
-        runs = f"{len(one)} and {len(other)}"
+        loads = [float(r["load"]) for r in (*without, *kept)]
+        figures = [f"{seconds:.1f}", f"{middle:.4f}", f"{1.2533 * deviation / len(pairs) ** 0.5:.4f}", f"{share:.4f}", system]
         calls = f"{int(kept[0]['likelihoods']):,}"
-        shown.append([words, calls, runs, *figures, kept[-1]["mb_written"], "yes" if same else "NO"])
+        last = [kept[-1]["mb_written"], "yes" if same else "NO", f"{min(loads):.0f} to {max(loads):.0f}"]
+        shown.append([words, calls, str(len(pairs)), *figures, *last])
     return "\n\n".join(["## Cost of a checkpoint", common.table(header, shown)])
+
+
+def _by_pair(rows: list[dict[str, str]]) -> list[list[dict[str, str]]]:
+    """Complete pairs."""
+    numbers = sorted({int(r["pair"]) for r in rows})
+    return [pair for n in numbers if len(pair := [r for r in rows if int(r["pair"]) == n]) == 2]
+
+
+def in_turns(case: str, n: int, repeats: int | None) -> None:
+    """Pairs of runs, each in a process of its own."""
+    there = list(csv.DictReader(ROWS.open())) if ROWS.exists() else []
+    first = 1 + max((int(r["pair"]) for r in there if r["case"] == case), default=0)
+    for pair in range(first, first + n):
+        for turn in ("without", "with")[:: 1 if pair % 2 else -1]:
+            more = [] if repeats is None else ["--repeats", str(repeats)]
+            subprocess.run([sys.executable, __file__, "--case", case, "--pair", str(pair), "--turn", turn, *more], check=True)
 
 
 def main() -> None:
     """Parse, run, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", choices=CASES, default="smc")
+    parser.add_argument("--pairs", type=int, help="how many pairs of runs")
+    parser.add_argument("--pair", type=int, default=0, help="one run, of this pair")
     parser.add_argument("--turn", choices=("without", "with"), default="without")
-    parser.add_argument("--repeats", type=int, help="another number of repeats than that which takes about a minute")
+    parser.add_argument("--repeats", type=int, help="another number of repeats")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
-    if not options.report:
+    if options.pairs:
+        in_turns(options.case, options.pairs, options.repeats)
+    elif not options.report:
         common.one_core()
-        row = measured(options.case, options.turn, options.repeats)
+        row = measured(options.case, options.pair, options.turn, options.repeats)
         new = not ROWS.exists()
         with ROWS.open("a", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([*([COLUMNS] if new else []), row])
+        return
     print(report())
 
 

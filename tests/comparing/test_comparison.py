@@ -133,3 +133,13 @@ def test_json_has_no_word_for_infinity():
     parsed = json.loads(three().to_json())
     assert parsed["log_bayes_factors"][0]["degrees_of_freedom"] is None
     assert parsed["decided"] is True
+
+
+def test_names_forge_no_line_and_no_colour():
+    hostile = "a\nok        -1.0  sure\x1b[31m\u202e"
+    suspect = Status.suspect("low-ess", "few draws\nok")
+    comparison = zhat.Comparison.of({hostile: made(-10.0, name=hostile, status=suspect), "b": made(-12.0, name="b")})
+    (factor,) = comparison.log_bayes_factors()
+    for text in (str(comparison), comparison.explain(), comparison.to_markdown(), comparison.to_latex(), str(factor)):
+        assert not any(line.startswith("ok") for line in text.splitlines())
+        assert "\x1b" not in text and "\u202e" not in text

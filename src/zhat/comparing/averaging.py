@@ -23,7 +23,7 @@ import numpy as np
 
 from zhat.comparing.comparison import Comparison
 from zhat.errors import BadInput, BadType
-from zhat.formatting import with_error
+from zhat.formatting import one_line, with_error
 from zhat.model.model import Model
 from zhat.numerics.logspace import log_sum_exp
 from zhat.numerics.resampling import residual, systematic
@@ -110,7 +110,7 @@ class Average:
 
     def __str__(self) -> str:
         """Mean and standard deviation, and the suspect models."""
-        doubt = f"  not to be trusted: {', '.join(self.suspects)}" if self.suspects else ""
+        doubt = f"  not to be trusted: {', '.join(map(one_line, self.suspects))}" if self.suspects else ""
         return f"mean {np.array2string(self.mean, precision=4)}  sd {np.array2string(self.sd, precision=4)}{doubt}"
 
 
@@ -165,7 +165,7 @@ class Prediction:
 
     def __str__(self) -> str:
         """One line a model, and the average."""
-        lines = [f"{name}: {with_error(value, self.se_by_model[name])}" for name, value in self.by_model.items()]
+        lines = [f"{one_line(name)}: {with_error(value, self.se_by_model[name])}" for name, value in self.by_model.items()]
         return "\n".join([*lines, f"average: {self.log_density:.4f}"])
 
 

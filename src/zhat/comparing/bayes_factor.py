@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zhat.comparing.scales import JEFFREYS, Scale
-from zhat.formatting import with_error
+from zhat.formatting import one_line, with_error
 from zhat.numerics.combining.uncertainty import interval as t_interval
 
 LEVEL = 0.95
@@ -50,4 +50,4 @@ class LogBayesFactor:
 
     def __str__(self) -> str:
         """``log BF(a, b) = 2.63 ± 0.02: strong (Jeffreys)``."""
-        return f"log BF({self.first}, {self.second}) = {with_error(self.value, self.se)}: {self.words()} ({JEFFREYS.name})"
+        return f"log BF({one_line(self.first)}, {one_line(self.second)}) = {with_error(self.value, self.se)}: {self.words()} ({JEFFREYS.name})"

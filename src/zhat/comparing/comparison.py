@@ -168,7 +168,7 @@ class Comparison:
             )
         if self.suspects:
             text += f". Not to be trusted: {', '.join(self.suspects)}"
-        return f"{text}.{self._second_opinion()}"
+        return one_line(f"{text}.{self._second_opinion()}")
 
     def _second_opinion(self) -> str:
         """What the second method says, in a sentence; empty without one."""
@@ -198,7 +198,7 @@ class Comparison:
             approximate = "≈" if e.kind is Kind.APPROXIMATION else ""
             lines.append(
                 [
-                    name,
+                    one_line(name),
                     f"{approximate}{e.log_evidence:.{decimals(e.error)}f}",
                     shown_error(e.error),
                     "" if name == self.best else with_error(factor.value, factor.se),
@@ -222,14 +222,14 @@ class Comparison:
 
     def explain(self) -> str:
         """The table, every pair in words on both scales, second opinions, prior curves, and every reason for doubt."""
-        lines = [str(self), ""]
+        lines = list[str]()
         for factor in self.log_bayes_factors():
             lines.append(f"{factor}; {factor.words(KASS_RAFTERY)} ({KASS_RAFTERY.name})")
         lines += [f"second opinion on {name}: {agreement}" for name, agreement in self.agreements.items()]
         lines += [f"{curve.model}: {curve.sentence}" for curve in self.curves]
         for name in self.suspects:
             lines += [f"{name}: {reason.sentence}" for reason in self.evidences[name].status.reasons]
-        return "\n".join(lines)
+        return "\n".join([str(self), "", *map(one_line, lines)])
 
     def to_markdown(self) -> str:
         """The table in Markdown."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from zhat.comparing.bayes_factor import LogBayesFactor
 from zhat.errors import BadInput
+from zhat.formatting import one_line
 from zhat.numerics.combining.uncertainty import t_quantile
 from zhat.numerics.visits import entries, hotelling, log_odds, mean_over_models, switching_se
 from zhat.results.estimate import Status
@@ -217,7 +218,8 @@ class Jump:
         """Models with their probabilities, the number of switches, and the reasons of the verdict."""
         p, se, came = self.probabilities, self.probabilities_se, self.entries
         half = t_quantile(0.975, self.index.shape[1] - 1)
-        width = max(len(name) for name in self.names)
+        names = [one_line(name) for name in self.names]
+        width = max(map(len, names))
         lines = [
             f"{self.index.shape[1]} chains of {self.index.shape[0]:,} moves: {self.switches:,} switches "
             f"({self.jump_acceptance:.0%} of jumps accepted), {self.round_trips:,} round trips"
@@ -225,7 +227,7 @@ class Jump:
         ]
         for i in np.argsort(-p, kind="stable")[:MODELS_SHOWN]:
             bounds = f"{max(p[i] - half * se[i], 0.0):.4f} to {min(p[i] + half * se[i], 1.0):.4f}"
-            lines.append(f"  {self.names[i]:<{width}}  {p[i]:.4f}  ({bounds})  entered {came[i]:,} times")
+            lines.append(f"  {names[i]:<{width}}  {p[i]:.4f}  ({bounds})  entered {came[i]:,} times")
         if len(self.names) > MODELS_SHOWN:
             lines.append(f"  and {len(self.names) - MODELS_SHOWN} more")
         if not self.likelihood:

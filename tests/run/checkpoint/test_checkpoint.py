@@ -151,6 +151,16 @@ def test_bad_places_are_refused(tmp_path):
         evidence(model, 7)
 
 
+def test_a_disk_that_is_full_from_the_start_is_named(tmp_path, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    model, *_ = box()
+    monkeypatch.setattr("zhat.run.checkpoint.checkpoint.write_file", full)
+    with pytest.raises(BadInput, match=r"ckpt' cannot be written \(No space left on device\): free some space, or"):
+        evidence(model, tmp_path / "ckpt")
+
+
 def test_a_second_process_is_refused(tmp_path):
     fcntl = pytest.importorskip("fcntl")
     model, *_ = box()

@@ -108,12 +108,38 @@ def test_a_point_that_kills_hangs_or_raises_is_named(pool, monkeypatch):
 
     with pytest.raises(WorkerLost, match=r"'box' was lost with its workers at x=\[6. 7.\].*exit code 7"):
         values(pool, deadly, x)
-    with pytest.raises(WorkerLost, match=r"x=\[6. 7.\]: a worker gave no answer within its time limit, 1 times"):
+    with pytest.raises(WorkerLost, match=r"x=\[6. 7.\]: a worker gave no answer within its time limit, once"):
         values(pool, hanging, x)
     with pytest.raises(ZeroDivisionError) as raised:
         values(pool, raising, x)
     assert any("x=[6. 7.]" in note for note in raised.value.__notes__)
     assert values(pool, lambda p: float(p["x"][0]), x).tolist() == x[:, 0].tolist()  # and the pool goes on
+
+
+class Noting(LocalPool):
+    """A pool that only notes how long each piece may take, and how often."""
+
+    def submit_within(self, seconds, fn, /, *args, most_timeouts=None):
+        self.noted = (seconds, most_timeouts)
+        return Future()
+
+
+@pytest.mark.parametrize(
+    ("n", "batched", "usual", "noted"),
+    [
+        (1, False, 0.002, (60.0, None)),  # a single point: tried twice
+        (20, False, 0.002, (60.0 + 19 * 0.04, 1)),  # one of them may hang, and then they are tried one by one
+        (20, False, 10.0, (60.0 * 20, 1)),  # never more than as many single points may take
+        (20, False, np.nan, (60.0 * 20, None)),
+        (16, True, 0.002, (60.0 * 16, None)),  # whose pieces cannot be cut
+    ],
+)
+def test_a_piece_with_a_point_that_hangs_costs_the_time_limit_of_one(n, batched, usual, noted):
+    made = Spread(pool := Noting(2, timeout=60.0), 2)
+    made.seconds = usual
+    box = spread.BlackBox.of(zhat.Model.black_box(gaussian, PRIOR, batched=batched, name="box"))
+    made.submit(box, [({"x": np.zeros((n, 2))}, True)])
+    assert pool.noted == (pytest.approx(noted[0]), noted[1])
 
 
 def test_calls_of_equal_time_are_cut_into_one_piece_for_each_worker(monkeypatch):

@@ -100,6 +100,24 @@ def test_batches_go_on_where_they_ended(tmp_path):
     assert calls[calls.index("again") + 1 :] == [float(i) for i in range(n_done, 10)]
 
 
+def test_a_run_may_go_on_with_another_number_of_workers(tmp_path):
+    calls = []
+
+    def counted(p):
+        calls.append(float(p["x"]))
+        return 10.0 * float(p["x"])
+
+    model = Model.black_box(counted, {"x": dist.Normal(0.0, 1.0)}, name="box")
+    x = np.arange(600.0)
+    with journaled(Journal(Segments(tmp_path))):
+        likelihoods(model, {"x": x})
+    assert len(calls) == 600
+    with journaled(Journal(Segments(tmp_path))):  # one process evaluates 256 points together, and many workers more
+        values = [likelihoods(model, {"x": x[i : i + 256]}) for i in range(0, 600, 256)]
+    assert np.concatenate(values).tolist() == (10.0 * x).tolist()
+    assert len(calls) == 600
+
+
 def test_measured_numbers_are_remembered(tmp_path):
     assert remembered("seconds", 1.0) == 1.0
     with journaled(Journal(Segments(tmp_path))):

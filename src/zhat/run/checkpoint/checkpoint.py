@@ -141,7 +141,13 @@ def _compared(folder: Path, about: dict[str, Any], seed: int | None) -> int:
     if not path.exists():
         chosen = check_seed(seed)
         manifest = {"format": FORMAT, "schema": SCHEMA, **about, "seed": chosen}
-        write_file(path, (json.dumps(manifest, indent=2) + "\n").encode())
+        try:
+            write_file(path, (json.dumps(manifest, indent=2) + "\n").encode())
+        except OSError as error:
+            raise BadInput(
+                f"checkpoint={str(folder)!r} cannot be written ({error.strerror or error}): free some space, or give the name of a folder "
+                "on another disk."
+            ) from error
         return chosen
     there = _manifest(path)
     other = _differences(there, about)

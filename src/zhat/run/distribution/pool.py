@@ -45,6 +45,7 @@ class _Job:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     limit: float | None = None  # seconds
+    most_timeouts: int = 0
 
 
 class LocalPool(Executor):
@@ -89,9 +90,11 @@ class LocalPool(Executor):
         """Queue a call; its function and arguments must be picklable."""
         return self._queue(_Job(Future(), fn, args, kwargs))
 
-    def submit_within(self, seconds: float, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
-        """The same; a worker that takes longer than this is ended and replaced."""
-        return self._queue(_Job(Future(), fn, args, {}, seconds))
+    def submit_within(
+        self, seconds: float, fn: Callable[..., Any], /, *args: Any, most_timeouts: int | None = None
+    ) -> Future[Any]:
+        """The same; a worker that takes longer than this is ended and replaced, and so often that the call fails."""
+        return self._queue(_Job(Future(), fn, args, {}, seconds, MAX_TIMEOUTS if most_timeouts is None else most_timeouts))
 
     def _queue(self, job: _Job) -> Future[Any]:
         with self._lock:
@@ -156,9 +159,9 @@ class LocalPool(Executor):
                     worker = None
                     exits.append(str(death))
                     n_timeouts += death.is_timeout
-                    if len(exits) < MAX_DEATHS and n_timeouts < MAX_TIMEOUTS and not self._killed:
+                    if len(exits) < MAX_DEATHS and n_timeouts < max(job.most_timeouts, 1) and not self._killed:
                         continue
-                    job.future.set_exception(WorkerLost(_given_up(exits, n_timeouts)))
+                    job.future.set_exception(WorkerLost(_given_up(exits, n_timeouts, job.most_timeouts)))
                 except BaseException as error:  # every exception goes to the future, or its reader would wait for ever
                     job.future.set_exception(error)
                 break
@@ -280,7 +283,10 @@ def _live(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     np.random.seed()  # a likelihood with noise from NumPy's global state: forked processes would share its stream
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    connection.send("ready")
+    try:
+        connection.send("ready")
+    except (BrokenPipeError, OSError):  # the caller ended meanwhile
+        return
     while True:
         try:
             function, args, kwargs = connection.recv()
@@ -315,9 +321,10 @@ _GUARD = (
 )
 
 
-def _given_up(exits: list[str], n_timeouts: int) -> str:
-    if n_timeouts >= MAX_TIMEOUTS:
-        return f"a worker gave no answer within its time limit, {n_timeouts} times ({'; '.join(exits)})."
+def _given_up(exits: list[str], n_timeouts: int, most_timeouts: int) -> str:
+    if n_timeouts and n_timeouts >= most_timeouts:
+        times = "once" if n_timeouts == 1 else f"{n_timeouts} times"
+        return f"a worker gave no answer within its time limit, {times} ({'; '.join(exits)})."
     if all(how.endswith("starting") for how in exits):
         return (
             f"no worker could be started ({'; '.join(exits)}): what it wrote to the terminal says why. A script that uses "

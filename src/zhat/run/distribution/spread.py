@@ -1,6 +1,6 @@
 """One run over many workers: batches of black-box likelihoods, cut into pieces that keep every worker busy.
 
-A piece is a few points. Its size follows from what a likelihood was seen to take, so that a worker is busy for some hundredths of a
+A piece is a few points. Its size follows from what a likelihood was seen to take, so that a worker is busy for up to a fifth of a
 second, and from how many points are left, so that the last pieces of a batch end together although calls differ in time. The values
 depend on the points alone, so the digits are those of a run without workers; a function that takes batches (`batched=True`) receives
 pieces of one fixed size for that reason.
@@ -29,7 +29,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -43,9 +43,10 @@ from zhat.run.distribution.pool import LocalPool
 from zhat.run.distribution.travel import loaded, opened, packed, raised, submitted, versions
 from zhat.sampling.backend.likelihoods import Params, Take
 
-# Seconds that a piece should take: a hundred times what sending it costs, and short against a batch. A task of Dask or MPI passes through a
-# scheduler and costs some milliseconds (seven, with about twenty messages, on a local cluster of eight workers on two busy cores).
-PIECE_SECONDS, SCHEDULED_PIECE_SECONDS = 0.04, 1.0
+# Seconds that a piece takes at most: with 0.04 the ways there and back took 4 to 8 % of eight workers' time (20 ms a likelihood), with 0.2 half of
+# that. A task of Dask or MPI passes through a scheduler and costs some milliseconds (seven, with about twenty messages, on a local cluster of eight
+# workers on two busy cores).
+PIECE_SECONDS, SCHEDULED_PIECE_SECONDS = 0.2, 1.0
 # Seconds of a scheduler's smallest piece, and of expected points for an idle worker where calls differ in time: they may be in vain, and
 # the next batch waits for them.
 EARLY_SECONDS = 0.06
@@ -56,6 +57,8 @@ LATE, SLACK = 1.5, 0.2
 # Seconds without an answer after which a scheduler is asked for its workers, and of having none after which the run ends: a batch queue may
 # take minutes to start them anew.
 SILENT, DESERTED = 10.0, 600.0
+# How many times their usual seconds the points of a piece may take beside one that takes as long as the pool's `timeout`.
+SLOW = 20.0
 # Pieces under way for each worker: one that is computed, and one that waits, so that no worker waits for the next.
 AHEAD = 2
 # Seconds of computing below which a batch is not worth sending.
@@ -200,8 +203,19 @@ class Spread:
         ]
         if isinstance(self.executor, LocalPool) and (limit := self.executor.timeout) is not None:
             lengths = [len(next(iter(params.values()))) for params, _ in pieces]
-            return [self.executor.submit_within(n * limit, evaluated, *args) for n, args in zip(lengths, calls, strict=True)]
+            return [self._submit_within(limit, box, n, args) for n, args in zip(lengths, calls, strict=True)]
         return submitted(self.executor, evaluated, calls)
+
+    def _submit_within(self, limit: float, box: BlackBox, n: int, args: tuple[Any, ...]) -> Future[Any]:
+        """Send a piece whose points may take so many seconds each: one of them, and the others some times what they usually take.
+
+        A piece that takes longer is cut into single points, so it is tried once; each of these is tried twice.
+        """
+        pool = cast(LocalPool, self.executor)
+        if n == 1 or box.batched or math.isnan(self.seconds):
+            return pool.submit_within(n * limit, evaluated, *args)
+        others = (n - 1) * min(limit, SLOW * self.seconds)
+        return pool.submit_within(limit + others, evaluated, *args, most_timeouts=1)
 
 
 def _rows(params: Params) -> Iterator[tuple[bytes, dict[str, np.ndarray]]]:

@@ -82,10 +82,11 @@ class NumpyBackend:
     model: Model
     counter: Counter
     xp: Any = np
+    constrained: int | None = None  # points that are constrained together, where the size of a batch depends on the workers
 
     def density(self, position: Any, active: Any = None) -> tuple[Any, Any]:
         """See `Backend`; only active rows inside the prior's support reach the user's function."""
-        params, log_prior = constrain_batch(self.model, position)
+        params, log_prior = _in_blocks(self.model, position, self.constrained or max(len(position), 1))
         inside = np.isfinite(log_prior)
         evaluated = inside if active is None else inside & np.asarray(active)
         log_likelihood = np.full(len(position), -np.inf)
@@ -166,6 +167,13 @@ def constrain_batch(model: Model, position: Any) -> tuple[dict[str, np.ndarray],
     parts = [compiled(model, "constrain", _constrained, filled[i : i + size], quick=quick) for i in range(0, len(filled), size)]
     params = {name: np.concatenate([np.asarray(part[name]) for part, _ in parts])[:n] for name in parts[0][0]}
     return params, np.concatenate([np.asarray(log_prior) for _, log_prior in parts])[:n]
+
+
+def _in_blocks(model: Model, position: Any, size: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The same, block by block, so that the rounding does not depend on how many points there are."""
+    parts = [constrain_batch(model, position[i : i + size]) for i in range(0, max(len(position), 1), size)]
+    params = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
+    return params, np.concatenate([log_prior for _, log_prior in parts])
 
 
 def expect(model: Model, position: Any) -> None:

@@ -24,13 +24,15 @@ from zhat.results.records import Array, Draws
 from zhat.sampling.backend.backend import NumpyBackend, constrain_batch, shown_parameters
 from zhat.sampling.backend.batches import densities_at
 from zhat.sampling.backend.compiled import SAVED_BY_MAP, JaxBackend, compiled, is_short, points_at_once
+from zhat.sampling.backend.likelihoods import evaluator
 from zhat.sampling.backend.loop import Loop
 from zhat.sampling.state import State
 from zhat.sampling.target import Tempered
 from zhat.seeding import Key, jax_key
 
-# Points of a slow likelihood that are evaluated between two checks of the budget and of Ctrl-C.
-BLACK_BOX_AT_ONCE = 256
+# Points of a slow likelihood that are evaluated between two checks of the budget, and how many for each worker at least: a batch ends with its
+# slowest piece, for which the other workers wait.
+BLACK_BOX_AT_ONCE, FOR_EACH_WORKER = 256, 64
 # Prior draws of one compiled call.
 PRIOR_AT_ONCE = 1024
 # In place of a uniform number of exactly zero.
@@ -46,16 +48,21 @@ def log_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Arr
 def unscreened_densities(model: Model, position: Array, loop: Loop) -> tuple[Array, Array]:
     """The same with log likelihoods as the model gives them: NaN and +inf stay."""
     if model.is_black_box:
-        parts = []
-        for start in range(0, len(position), BLACK_BOX_AT_ONCE):
-            part = position[start : start + BLACK_BOX_AT_ONCE]
-            parts.append(NumpyBackend(model, loop).density(part))
+        parts, size = [], black_box_at_once()
+        for start in range(0, len(position), size):
+            part = position[start : start + size]
+            parts.append(NumpyBackend(model, loop, constrained=BLACK_BOX_AT_ONCE).density(part))
             loop.tick(f"{start + len(part):,} of {len(position):,} points", (start + len(part)) / len(position))
         log_prior, log_likelihood = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     else:
         log_prior, log_likelihood = densities_at(model, position)
         loop.count(n_likelihood=len(position))
     return log_prior, log_likelihood
+
+
+def black_box_at_once() -> int:
+    """How many points of a black box are evaluated together."""
+    return max(BLACK_BOX_AT_ONCE, FOR_EACH_WORKER * evaluator().n_workers)
 
 
 def slopes(model: Model, position: Array, loop: Loop) -> Array:

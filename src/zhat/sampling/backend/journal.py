@@ -50,6 +50,8 @@ READ, KEY_SECONDS = 1e9, 2e-5
 # The last calls of a purpose of which most have to be long enough: the first one's time includes compilation, others' a pause of the machine.
 # Where they are not, one call of so many is measured, after one that is waited for: calls that run still would be taken for it.
 TRIED, MEASURED = 3, 64
+# Points of a black box under one key: how many are evaluated together depends on the workers, and a run may go on with others.
+TOGETHER = 256
 # Seconds after which the journal is written, more often in the beginning of a run, and bytes.
 FIRST, EVERY, FULL = 1.0, 10.0, 2**26
 # Share of that rate which states of loops may take, beside calls and results; and bytes of the largest state that is kept.
@@ -168,12 +170,15 @@ class Journal:
     def values(self, model: Model, params: Any, out: np.ndarray, evaluate: Callable[[Any, Any], None]) -> np.ndarray:
         """Log likelihoods of a black box, in `out`; `evaluate(rows, take)` evaluates some rows, and hands over their values in parts."""
         n = len(out)
-        key = self._next("values", model_id(model), self._content(*jax.tree.flatten(dict(params))))
-        known = np.zeros(n, bool)
-        for entry in self._segments.get(key):
-            rows, values = entry.arrays
-            if rows.dtype == np.int64 and values.dtype == np.float64 and rows.shape == values.shape and (rows < n).all():
-                out[rows], known[rows] = values, True
+        keys, known = list[str](), np.zeros(n, bool)
+        for first in range(0, n, TOGETHER):
+            block = {name: values[first : first + TOGETHER] for name, values in params.items()}
+            keys.append(self._next("values", model_id(model), self._content(*jax.tree.flatten(block))))
+            for entry in self._segments.get(keys[-1]):
+                rows, values = entry.arrays
+                inside = (rows >= 0) & (rows < min(TOGETHER, n - first))
+                if rows.dtype == np.int64 and values.dtype == np.float64 and rows.shape == values.shape and inside.all():
+                    out[first + rows], known[first + rows] = values, True
         self.n_replayed += bool(known.any())
         rows = np.flatnonzero(~known)
         begun = time.perf_counter()
@@ -183,7 +188,10 @@ class Journal:
             some, now = rows[part], time.perf_counter()
             out[some] = values
             if len(some) and now - begun >= max(SHORTEST, 16 * len(some) / self._rate) and self.failed is None:
-                self._keep(key, Entry(None, (some.astype(np.int64), np.asarray(values, np.float64))))
+                blocks, values = some // TOGETHER, np.asarray(values, np.float64)
+                for i in np.unique(blocks):
+                    mine = blocks == i
+                    self._keep(keys[i], Entry(None, (some[mine].astype(np.int64) - i * TOGETHER, values[mine])))
             begun = now if len(some) else begun
             self._write_if_due()
 

@@ -216,8 +216,9 @@ class NestedSampling(Method):
         of_black_box = in_regions and model.is_black_box
         n_live = self.n_live or (LIVE_POINTS_IN_REGIONS if of_black_box else _live_points(model.n_dimensions))
         stop = self.stop or (FlatTop() if in_regions else RemainingEvidence(0.01))
+        n_first = n_live * replacement.first_draws if isinstance(replacement, MarkovReplacement) else n_live
         # A multiple of four, for the blocks that shape each other's moves.
-        return LivePoints(n_live, max(4, int(n_live * self.share_replaced) // 4 * 4), replacement, stop)
+        return LivePoints(n_live, max(4, int(n_live * self.share_replaced) // 4 * 4), replacement, stop, n_first)
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""

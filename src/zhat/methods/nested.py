@@ -160,7 +160,7 @@ class NestedSampling(Method):
 
     name: ClassVar[str] = "nested"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
-    evaluations: ClassVar[tuple[float, float]] = (40.0, 75.0)
+    evaluations: ClassVar[tuple[float, float]] = (60.0, 60.0)
     cites: ClassVar[tuple[str, ...]] = ("skilling2006", "chopin2010", "fowlie2020", "fowlie2021")
     sizes: ClassVar[tuple[Size, ...]] = (Size("n_live", 40, unset=LIVE_POINTS),)
     look: ClassVar[Look] = Look.from_modes()

@@ -89,7 +89,7 @@ BRIDGE = Family("bridge", End.CHAINS, Bridge())
 # Above `NESTED_UP_TO` dimensions bridge sampling comes before SMC: chains long enough for a fitted density (a thousand of 16,000 draws
 # that are independent would do in a hundred dimensions), with a tempered population of their own as second view, at a tenth to a
 # half of the gradients of an SMC run. Above the second number the draws would take gigabytes.
-BRIDGE_CHAINS, BRIDGE_DRAWS_PER_DIMENSION, BRIDGE_WARMUP, BRIDGE_UP_TO = 16, 10, 400, 400
+BRIDGE_CHAINS, BRIDGE_DRAWS_PER_DIMENSION, BRIDGE_WARMUP, BRIDGE_UP_TO, BRIDGE_LONGER = 16, 10, 400, 400, 4
 # Up to there, for posteriors that no other family could follow: a mixture fitted to long chains.
 BRIDGE_OF_CURVED = Family(
     "bridge", End.CHAINS, Bridge(n_chains=BRIDGE_CHAINS, n_draws=3000, proposal=FittedMixture()), 1, other_coordinates=True
@@ -211,7 +211,7 @@ def _by_moves(n_live: int) -> NestedSampling:
 def _bridge(model: Model) -> Family:
     """Bridge sampling with chains as long as a density in so many dimensions needs."""
     n_draws = BRIDGE_DRAWS_PER_DIMENSION * model.n_dimensions
-    return _standard(replace(BRIDGE, method=Bridge(n_chains=BRIDGE_CHAINS, n_draws=n_draws, n_warmup=BRIDGE_WARMUP)))
+    return _standard(replace(BRIDGE, method=Bridge(n_chains=BRIDGE_CHAINS, n_draws=n_draws, n_warmup=BRIDGE_WARMUP, longer=BRIDGE_LONGER)))
 
 
 def thorough(model: Model) -> Iterator[Family]:

@@ -6,7 +6,7 @@ Live points drawn from the prior die in order of their likelihood, and are repla
 n alive, a death shrinks the mass by a factor t ~ Beta(n, 1), so log X falls by 1/n on average: the masses are known up to
 noise of known law (Skilling 2006). The trapezoid rule over them gives Z; the last live points die without replacement and
 so bring in what is left. Here half of the live points die at a time, which is as exact (`sampling.nested.run`), and new
-points come from moves above the threshold that start at survivors; in up to four dimensions, and for a black box in up to twelve, from
+points come from moves above the threshold that start at survivors, in a run that begins with many more prior draws than stay alive; in up to four dimensions, and for a black box in up to twelve, from
 regions around the survivors, which takes a tenth of the likelihood calls (`sampling.nested.region`). Needs nothing but prior draws and a
 likelihood: no gradient, no tempering, and no difficulty with first-order transitions as long as the run continues through them.
 
@@ -147,7 +147,7 @@ class NestedSampling(Method):
 
     What is None is chosen for the model: for black boxes of up to twelve dimensions 500 live points, `RegionReplacement` and `FlatTop`;
     for compiled models of up to four the same with 2000 live points (or with any number from 500); else 2000, from fifty dimensions on 40 for
-    each up to 4000, `MarkovReplacement` and `RemainingEvidence(0.01)`. `mass` None is the measured masses of regions where there are any,
+    each up to 4000, `MarkovReplacement` (with 32 first draws for each live point) and `RemainingEvidence(0.01)`. `mass` None is the measured masses of regions where there are any,
     else `ExpectedMass`.
     """
 

@@ -114,7 +114,7 @@ WITHOUT = {
         sampling/kernels/sweep sampling/tuning
     """,
     "nested sampling as a whole: tests/methods/test_nested.py, tests/sampling/nested/test_replacement.py": """
-        sampling/nested/run sampling/nested/stopping verdicts/nested
+        sampling/nested/stopping verdicts/nested
     """,
     "tempered runs, tested through the methods that read them: tests/methods/test_smc.py, tests/methods/test_on_ladder.py": """
         sampling/tempering/kernel_choice sampling/tempering/ladder sampling/tempering/path_sums sampling/tempering/population sampling/tempering/rung

@@ -6,7 +6,7 @@ Live points drawn from the prior die in order of their likelihood, and are repla
 n alive, a death shrinks the mass by a factor t ~ Beta(n, 1), so log X falls by 1/n on average: the masses are known up to
 noise of known law (Skilling 2006). The trapezoid rule over them gives Z; the last live points die without replacement and
 so bring in what is left. Here half of the live points die at a time, which is as exact (`sampling.nested.run`), and new
-points come from moves above the threshold that start at survivors; in up to four dimensions, and for a black box in up to twelve, from
+points come from moves above the threshold that start at survivors, in a run that begins with many more prior draws than stay alive; in up to four dimensions, and for a black box in up to twelve, from
 regions around the survivors, which takes a tenth of the likelihood calls (`sampling.nested.region`). Needs nothing but prior draws and a
 likelihood: no gradient, no tempering, and no difficulty with first-order transitions as long as the run continues through them.
 
@@ -147,7 +147,7 @@ class NestedSampling(Method):
 
     What is None is chosen for the model: for black boxes of up to twelve dimensions 500 live points, `RegionReplacement` and `FlatTop`;
     for compiled models of up to four the same with 2000 live points (or with any number from 500); else 2000, from fifty dimensions on 40 for
-    each up to 4000, `MarkovReplacement` and `RemainingEvidence(0.01)`. `mass` None is the measured masses of regions where there are any,
+    each up to 4000, `MarkovReplacement` (with 32 first draws for each live point) and `RemainingEvidence(0.01)`. `mass` None is the measured masses of regions where there are any,
     else `ExpectedMass`.
     """
 
@@ -160,7 +160,7 @@ class NestedSampling(Method):
 
     name: ClassVar[str] = "nested"
     needs: ClassVar[frozenset[Offer]] = frozenset({Offer.PRIOR_DRAWS, Offer.LIKELIHOOD})
-    evaluations: ClassVar[tuple[float, float]] = (40.0, 75.0)
+    evaluations: ClassVar[tuple[float, float]] = (60.0, 60.0)
     cites: ClassVar[tuple[str, ...]] = ("skilling2006", "chopin2010", "fowlie2020", "fowlie2021")
     sizes: ClassVar[tuple[Size, ...]] = (Size("n_live", 40, unset=LIVE_POINTS),)
     look: ClassVar[Look] = Look.from_modes()
@@ -216,8 +216,9 @@ class NestedSampling(Method):
         of_black_box = in_regions and model.is_black_box
         n_live = self.n_live or (LIVE_POINTS_IN_REGIONS if of_black_box else _live_points(model.n_dimensions))
         stop = self.stop or (FlatTop() if in_regions else RemainingEvidence(0.01))
+        n_first = n_live * replacement.first_draws if isinstance(replacement, MarkovReplacement) else n_live
         # A multiple of four, for the blocks that shape each other's moves.
-        return LivePoints(n_live, max(4, int(n_live * self.share_replaced) // 4 * 4), replacement, stop)
+        return LivePoints(n_live, max(4, int(n_live * self.share_replaced) // 4 * 4), replacement, stop, n_first)
 
     def run(self, model: Model, bench: Workbench, key: Key) -> Estimate:
         """See `Method`."""

@@ -48,6 +48,8 @@ def genealogical_se(run: NestedRun, shares: Array) -> tuple[float | None, int]:
     n, later = run.n_live, run.ancestors >= 0
     if not later[-n:].all():
         return None, n
+    if later.all():
+        n = int(run.n_alive[0])  # more than stay alive, where the first of them die without being replaced
     inside = float(shares[later].sum())
     by_ancestor = np.bincount(run.ancestors[later], weights=shares[later], minlength=n)
     n_ancestors = int((by_ancestor > 1e-6 * inside / n).sum())

@@ -18,7 +18,7 @@ from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.independent import Independent
 from zhat.sampling.kernels.random_walk import RandomWalk
 from zhat.sampling.kernels.slice import Slice
-from zhat.sampling.kernels.sweep import MOVES_ON_HOST, sweep
+from zhat.sampling.kernels.sweep import MOVES_OF_FEW_ON_HOST, sweep
 from zhat.sampling.target import Tempered
 from zhat.sampling.tuning import tuning_of
 from zhat.seeding import Key
@@ -56,7 +56,7 @@ def models():
 
 def run(model, kernel, scale, seed=0, n=60):
     loop = Loop(progress=False)
-    loop.moves_of(("sweep", kernel, "Tempered", True), MOVES_ON_HOST)  # a run that goes on compiled
+    loop.moves_of(("sweep", kernel, "Tempered", True), MOVES_OF_FEW_ON_HOST)  # a run that goes on compiled
     position = np.random.default_rng(seed).normal(0.0, 0.7, (n, 3))
     start = state_at(model, position, loop)
     tuning = tuning_of(np.array([0.2, 0.1, 0.0]), np.diag([0.8, 0.3, 1.5]), scale)

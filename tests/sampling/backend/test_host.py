@@ -12,7 +12,7 @@ from zhat.sampling.kernels._base import TunedKernel
 from zhat.sampling.kernels.crank_nicolson import CrankNicolson
 from zhat.sampling.kernels.hmc import HMC
 from zhat.sampling.kernels.slice import Slice
-from zhat.sampling.kernels.sweep import MOVES_ON_HOST, sweep
+from zhat.sampling.kernels.sweep import MOVES_OF_FEW_ON_HOST, sweep
 from zhat.sampling.target import Tempered
 from zhat.sampling.tuning import tuning_of
 from zhat.seeding import Key
@@ -30,7 +30,7 @@ def model():
 def swept(model, kernel, scale, fused):
     loop = Loop(progress=False)
     if fused:
-        loop.moves_of(("sweep", kernel, "Tempered", True), MOVES_ON_HOST)
+        loop.moves_of(("sweep", kernel, "Tempered", True), MOVES_OF_FEW_ON_HOST)
     start = state_at(model, np.random.default_rng(0).normal(0.0, 0.7, (60, 2)), loop)
     moving = TunedKernel(kernel, Tempered(0.6), tuning_of(np.array([0.2, 0.1]), np.diag([0.8, 0.3]), scale))
     return sweep(model, moving, start, 4, Key(1).generator(), loop), loop

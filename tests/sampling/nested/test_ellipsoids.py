@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 
-from zhat.sampling.nested.ellipsoids import _around, enclosing, log_unit_ball
+from zhat.sampling.nested.ellipsoids import _around, _connected, enclosing, log_unit_ball
 
 
 def ball(n, d, rng):
@@ -77,3 +78,13 @@ def test_points_that_do_not_span_the_space_have_no_ellipsoid():
     flat = np.column_stack([rng.random(50), np.full(50, 0.3)])
     assert _around(flat, np.arange(50), np.arange(0), rng) is None
     assert around(rng.random((4, 2)), rng) is None
+
+
+def test_connected_parts_are_numbered_in_the_order_of_their_first_members():
+    rng = np.random.default_rng(5)
+    for n, links in ((1, 0), (6, 3), (30, 20), (30, 60)):
+        touch = np.eye(n, dtype=bool)
+        i, j = rng.integers(n, size=(2, links))
+        touch[i, j] = touch[j, i] = True
+        expected = scipy.sparse.csgraph.connected_components(touch, directed=False)[1]
+        np.testing.assert_array_equal(_connected(touch), expected)

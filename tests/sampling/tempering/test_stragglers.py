@@ -113,7 +113,7 @@ def _squared(state):
 
 
 def test_only_the_region_is_paid_for_and_one_shape_compiled(monkeypatch):
-    monkeypatch.setattr("zhat.sampling.kernels.sweep.MOVES_ON_HOST", 0)  # a run that goes on compiled
+    monkeypatch.setattr("zhat.sampling.kernels.sweep.MOVES_OF_FEW_ON_HOST", 0)  # a run that goes on compiled
     model, loop = _model(), Loop(progress=False)
     for seed in range(3):
         state, tuning, _, surprisal = _exact(model, seed)

@@ -3,7 +3,8 @@
 A compiled sweep is one program that holds kernel, target and model; compiling it takes about a second, and a model is new to the
 compiler each time its likelihood is edited. Its moves are quicker by a millisecond, so it earns the second back after a thousand of
 them, and many runs make some dozens. So a run begins here: of the model only the density (and the gradient, where a kernel uses it)
-is compiled, as for every other use of them. A run that makes more than `sweep.MOVES_ON_HOST` moves for one purpose goes on compiled. Nested sampling always does, and begins compiled.
+is compiled, as for every other use of them. A run that makes more than `sweep.MOVES_ON_HOST` moves for one purpose (of
+a few points `sweep.MOVES_OF_FEW_ON_HOST`) goes on compiled. Nested sampling always does, and begins compiled.
 
 Where it changes over is a number of moves of this run, never a clock nor what was compiled before: the same seed gives the same digits.
 """

@@ -166,7 +166,7 @@ def fitted(position: Array, weights: Array, n_components: int, degrees_of_freedo
     for _ in range(10 if n_components > 1 else 3):
         logs, stretch = [], []
         for mean, covariance, size in zip(means, covariances, sizes, strict=True):
-            factor = _factor(mean, covariance)
+            factor = _scaled_cholesky(covariance, np.sqrt(np.diag(covariance)))
             squared, log_determinant = _distance(position, mean, factor)
             logs.append(np.log(size) - log_determinant - 0.5 * (nu + d) * np.log1p(squared / nu))
             stretch.append((nu + d) / (nu + squared))
@@ -196,6 +196,11 @@ def _factor(mean: Array, covariance: Array) -> Array:
     width = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     if not (width > 0).all():
         raise BadInput("the proposal's covariance has a variance that is not above zero.")
+    return _scaled_cholesky(covariance, width)
+
+
+def _scaled_cholesky(covariance: Array, width: Array) -> Array:
+    """The factor of a symmetric matrix whose diagonal is the square of `width`."""
     correlation = covariance / np.outer(width, width)
     try:
         return np.asarray(width[:, None] * np.linalg.cholesky(correlation))

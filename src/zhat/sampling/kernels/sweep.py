@@ -19,10 +19,11 @@ from zhat.sampling.kernels._base import CompiledKernel, Kernel, PacedKernel, Tun
 from zhat.sampling.state import State
 from zhat.sampling.target import AboveLikelihood
 
-# Moves of a run after which its sweeps are one compiled program. Compiling takes about a second; a move on the host takes 0.3 to 1.5
-# milliseconds more than a compiled one (2,000 points, or the batches of nested sampling and of local moves), and a run may have three
-# or four kinds of moves: together they lose less than a second before they are compiled, and most runs end before.
-MOVES_ON_HOST = 200
+# Moves of a run after which its sweeps are one compiled program. Compiling takes about a second, reading the program in another process a sixth
+# of one; a move of 2,000 points on the host takes 0.3 to 1.5 milliseconds more than a compiled one, and a run may have three or four kinds of
+# moves: together they lose less than a second before they are compiled, and most runs end before. Moves of a few points (local moves) that take
+# no gradients lose a tenth of a millisecond each.
+MOVES_ON_HOST, MOVES_OF_FEW_ON_HOST, FEW_POINTS = 200, 1000, 256
 # Gradients of a move, where it needs any: Hamiltonian trajectories.
 GRADIENTS = 16
 
@@ -99,7 +100,9 @@ def sweep(
     only_compiled = kernel.moves_parameters or _only_compiled(type(kernel))
     moves_made = loop.moves_of(purpose, n_moves)
     n_numbers = moves_made * len(start.log_likelihood) * (model.data_size + model.n_dimensions**2)
-    if model.is_black_box or only_compiled or in_nested or moves_made > MOVES_ON_HOST:
+    few = len(start.log_likelihood) <= FEW_POINTS and not kernel.needs_gradient
+    at_most = MOVES_OF_FEW_ON_HOST if few else MOVES_ON_HOST
+    if model.is_black_box or only_compiled or in_nested or moves_made > at_most:
         # A program that is not optimised loses 0.1 s in each run of nested sampling.
         quick = not only_compiled and not in_nested and is_short(n_numbers, SAVED_BY_SWEEP)
         states, counted, (bad_at_move, bad_position) = run(model, loop, purpose, body, *arguments, quick=quick)

@@ -26,7 +26,7 @@ THERE_AND_BACK = 1e-6
 # The standard deviation of a standard logistic; the logistic is made half as wide again as the prior's draws, for its tails.
 LOGISTIC, WIDER = np.pi / np.sqrt(3.0), 1.5
 # Points that are mapped together: the few of one batch of a black box, or many. Each size is a program of its own, which takes longer to compile than
-# a run's calls lose by padding.
+# a run's calls lose by padding; compiled models, whose batches are larger, have one.
 TOGETHER = (64, 2048)
 
 
@@ -56,7 +56,7 @@ class Cube:
         if not len(points):
             return points, np.empty(0)
         n = len(points)
-        size = TOGETHER[0] if way == "from cube" and n <= TOGETHER[0] else TOGETHER[1]
+        size = TOGETHER[0] if self.model.is_black_box and way == "from cube" and n <= TOGETHER[0] else TOGETHER[1]
         filled = np.concatenate([points, np.broadcast_to(points[:1], (-n % size, points.shape[1]))])
         map_ = self.map
 

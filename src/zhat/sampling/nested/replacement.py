@@ -42,6 +42,9 @@ from zhat.seeding import Key
 IntArray = NDArray[np.int64]
 
 N_BLOCKS = 4
+# Prior draws for each live point at the beginning. Thirty moves and more make a new point of half a level: five levels of moves, 90 for each live
+# point, are saved by 32 draws, the next one would be by as many again.
+FIRST_DRAWS = 32
 # Calls of shorter moves when some point has not moved: at least, and at most.
 SHORT_CALLS, MAX_SHORT = 4, 12
 
@@ -142,13 +145,17 @@ class MarkovReplacement:
         Any that moves the unconstrained vector; by default Crank-Nicolson moves, in many dimensions mostly turns.
     moves : Moves
         How long to move: random walks and slices need more moves a call than the default kernel.
+    first_draws : int
+        Prior draws at the beginning of a run for each live point, of which the highest stay alive (`sampling.nested.run`).
     """
 
     kernel: Kernel = field(default_factory=threshold_kernel)
     moves: Moves = field(default_factory=lambda: Moves(correlation=0.15, at_once=4, at_most=400))
+    first_draws: int = FIRST_DRAWS
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        check_whole("MarkovReplacement", "first_draws", self.first_draws, 1)
         if not callable(getattr(self.kernel, "step", None)) or isinstance(self.kernel, type):
             raise BadType(f"MarkovReplacement(kernel={shown(self.kernel)}): give a kernel such as zhat.kernels.CrankNicolson().")
         if self.kernel.moves_parameters:

@@ -105,20 +105,3 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch):
     monkeypatch.setattr(Path, "home", nowhere)
     assert compile_cache.cache_folder() is None
     compile_cache.switch_on()
-
-
-def test_a_damaged_program_is_deleted_and_compiled_again(monkeypatch, tmp_path):
-    from jax._src import compilation_cache
-
-    def read(key, *args):
-        if not (tmp_path / f"{key}-cache").read_bytes().startswith(b"whole"):
-            raise ValueError("incomplete or truncated stream")
-        return "program", 1
-
-    monkeypatch.setattr(compilation_cache, "get_executable_and_time", read)
-    compile_cache._delete_damaged(tmp_path)
-    for name, content in {"whole": b"whole", "cut": b"wh"}.items():
-        (tmp_path / f"{name}-cache").write_bytes(content)
-    assert compilation_cache.get_executable_and_time("whole", None, None, None) == ("program", 1)
-    assert compilation_cache.get_executable_and_time("cut", None, None, None) == (None, None)
-    assert [path.name for path in tmp_path.iterdir()] == ["whole-cache"]

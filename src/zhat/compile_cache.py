@@ -2,20 +2,17 @@
 
 Compiling is what a user feels first. Compiled programs are kept in the user's cache folder, also the quick ones (JAX
 itself keeps only those above a second). ``ZHAT_COMPILE_CACHE=off`` turns it off, another value is the folder to use;
-a cache that the user has configured for JAX is left alone. A program whose file is damaged, because a process was killed or the disk was
-full while it was written, is deleted and compiled again: JAX would warn of it in every process. When a process ends, the programs used longest ago are deleted beyond a
+a cache that the user has configured for JAX is left alone. When a process ends, the programs used longest ago are deleted beyond a
 gibibyte.
 """
 
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import jax
 
@@ -24,8 +21,6 @@ VARIABLE = "ZHAT_COMPILE_CACHE"
 LIMIT = 1 << 30
 # How JAX names a program's file.
 PROGRAM = "-cache"
-
-log = logging.getLogger("zhat")
 
 
 def cache_folder() -> Path | None:
@@ -55,28 +50,7 @@ def switch_on() -> None:
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    with suppress(ImportError, AttributeError):  # where JAX has it elsewhere, it warns of damaged files
-        _delete_damaged(folder)
     atexit.register(trim, folder)
-
-
-def _delete_damaged(folder: Path) -> None:
-    """Let JAX delete a program that it cannot read, and compile it again."""
-    from jax._src import compilation_cache
-
-    read = compilation_cache.get_executable_and_time
-
-    def read_or_delete(cache_key: str, *args: Any) -> tuple[Any, Any]:
-        try:
-            found: tuple[Any, Any] = read(cache_key, *args)
-        except Exception as error:  # parsers of damaged input raise nearly anything
-            log.info("compile cache: %s is damaged (%s); compiled again", cache_key, error)
-            with suppress(OSError):
-                (folder / f"{cache_key}{PROGRAM}").unlink()
-            return None, None
-        return found
-
-    compilation_cache.get_executable_and_time = read_or_delete
 
 
 def trim(folder: Path, limit: int = LIMIT) -> None:

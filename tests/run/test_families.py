@@ -70,3 +70,11 @@ def test_draws_of_nested_sampling_from_regions_shape_a_second_view():
     after = [family.shaped_by for family in following(model(4), False)]
     assert after[:2] == ["", "nested"]
     assert not any(family.shaped_by for family in (*following(model(4), True), *following(model(5), False)))
+
+
+def test_a_black_box_of_many_parameters_has_a_rough_view_and_more_draws_before_millions_of_moves():
+    few, many = (list(following(model(d, black_box=True), False)) for d in (6, 7))
+    assert [family.label for family in many][:3] == ["nested", "importance at nested draws", "importance"]
+    assert [family.label for family in few][:3] == ["nested", "importance at nested draws", "nested"]
+    assert many[0].suffices == next(following(model(6, black_box=True), True)).suffices > few[0].suffices
+    assert [family.grows_from for family in many if family.label == "importance"] == [0.25]

@@ -100,6 +100,14 @@ def test_agreement_from_one_end_is_no_more_precise_than_what_the_second_algorith
     assert two_ends.log_evidence_se < 0.1
 
 
+def test_agreement_from_one_end_goes_on_until_it_is_as_precise_as_asked(found):
+    slices = replace(NESTED, label="nested by slices")
+    one_end = judge([member(found, NESTED, -3.0, 0.05), member(found, slices, -3.05, 0.3)], 2.0)
+    two_ends = judge([member(found, FIRST, -3.0, 0.05), member(found, slices, -3.05, 0.3)], 2.0)
+    assert one_end.confirms(None) and one_end.confirms(0.3) and not one_end.confirms(0.1)
+    assert two_ends.confirms(0.1)
+
+
 def test_a_refused_unbiased_estimate_far_above_contradicts_an_answer_in_other_coordinates(found):
     own = replace(FIRST, number=1)
     for refused, contradicted in ((5.0, True), (-2.9, False), (math.nan, False)):

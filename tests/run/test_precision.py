@@ -124,6 +124,12 @@ def test_a_run_in_doubt_grows_no_further_than_it_may(template):
     assert carried_out(to_precision(runner, METHOD, 0.05, None, up_to=0.0)).log_evidence_se <= 0.05, "without a doubt it does"
 
 
+def test_a_run_may_begin_with_a_larger_share(template):
+    runner = Runner(template, c=1.0, least=4000)
+    assert carried_out(to_precision(runner, METHOD, 0.05, None, at_least=0.5)).status.is_ok
+    assert runner.asked == [(4000, 1)]
+
+
 def test_very_small_targets_are_reached_by_several_runs(template):
     runner = Runner(template, c=10.0)
     assert carried_out(to_precision(runner, METHOD, 0.01, None)).log_evidence_se <= 0.01

@@ -71,7 +71,7 @@ def by_default(
         if is_ended(members[-1].evidence):
             return members[-1].evidence if len(members) == 1 else answer_of(judge(members, AGREE))
         shaped = _shaped(family, members)
-        if shaped is None:
+        if shaped is None or (family.grows_from and precision is None):
             continue
         left = None if budget is None else budget.left_after(spent)
         members.append((yield from _member(model, shaped, run, left, precision)))

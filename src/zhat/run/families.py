@@ -53,8 +53,8 @@ class Family:
     other_coordinates : bool
         Whether it runs in the other coordinates of the model, where it has any (`model.coordinates.standard`).
     grows_from, grows_to : float
-        Where a precision is asked for: the share of the method's own sizes with which it begins at least, and to which a run in doubt grows
-        before the next family runs.
+        Where a precision is asked for: the share of the method's own sizes with which it begins at least, and to which a run in doubt
+        grows before the next family runs. A family that begins with a share runs only there: elsewhere it had all of its size before.
     suffices : float
         Where a precision is asked for: the standard error at which its run is precise enough, however small the target.
     shaped_by : str

@@ -76,7 +76,7 @@ def _delete_damaged(folder: Path) -> None:
             return None, None
         return found
 
-    compilation_cache.get_executable_and_time = read_or_delete
+    compilation_cache.get_executable_and_time = read_or_delete  # type: ignore[assignment]  # it passes its arguments on
 
 
 def trim(folder: Path, limit: int = LIMIT) -> None:

@@ -7,7 +7,8 @@
 The likelihood sleeps, so that eight workers need no eight cores. Every run is a process of its own and appends one row to the table;
 the time includes the start of local workers, because a run waits for it. A Dask cluster stands before the run, as one at an address does;
 its start (9 s for eight workers on two busy cores) is not included. `killed`: a worker is killed every 10 s. `load` is how many processes of
-this machine, others' included, wanted its two cores on average in the last minute of the run. The seconds of one process are computed: 20 ms for
+this machine, others' included, wanted its two cores on average in the last minute of the run. On a machine with much
+other work sleeping workers wake late: `chrt -r 5 python benchmarks/workers.py ...` lets them wake in time. The seconds of one process are computed: 20 ms for
 each likelihood, and its CPU seconds without them. (Made once in full, they were 277, 730 and 1,407 s, 3 % more than so computed.)
 """
 

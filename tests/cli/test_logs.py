@@ -36,6 +36,13 @@ def test_a_run_is_logged(tmp_path, capsys):
     assert "run 0 begins, seed 1, Laplace(" in text and "run 0 ended, log Z = " in text
 
 
+def test_a_name_forges_no_line_and_no_colour(tmp_path):
+    with logged(str(tmp_path / "l")):
+        logging.getLogger("zhat").warning("evil\r\n2026 INFO all is well\x1b[31m\u202e")
+    text = (tmp_path / "l").read_text()
+    assert len(text.splitlines()) == 1 and text.rstrip("\n").isprintable()
+
+
 def test_a_full_disk_is_said_once_and_the_run_goes_on(tmp_path, capsys, monkeypatch):
     def full(self):
         raise OSError(28, "No space left on device")

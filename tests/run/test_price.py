@@ -74,6 +74,18 @@ def test_a_price_in_words():
         assert word in price.warning()
 
 
+def test_a_pause_of_the_machine_is_not_taken_for_a_slow_likelihood(monkeypatch, capsys):
+    def paused(bench):
+        bench.prior()
+        bench.loop.seconds_per_likelihood = 1.5 / 1024
+
+    monkeypatch.setattr("zhat.run.repeats._measure", paused)
+    monkeypatch.setattr("zhat.run.repeats.densities_at", lambda model, position: None)
+    found = zhat.evidence(zoo.example("E1").model, "smc", seed=1, progress=True)
+    assert found.cost.seconds_per_likelihood < 1e-4
+    assert "the plan" not in capsys.readouterr().err
+
+
 def test_long_plans_are_said_and_hopeless_ones_where_no_progress_is_shown(capsys):
     announce(Price("smc", 100, 0.1), Loop(progress=True))
     assert capsys.readouterr().err == ""

@@ -87,4 +87,4 @@ class _OneLine(logging.Formatter):
     """A record is one line, whatever a name in it contains."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return super().format(record).replace("\r", " ").replace("\n", " ")
+        return one_line(super().format(record).replace("\r", " "))

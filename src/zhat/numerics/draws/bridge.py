@@ -238,7 +238,8 @@ def _odds_z(b: FloatArray, a: FloatArray, share: float) -> float:
     terms_p = share * (f_p - centre[:, None, None]) * (1.0 - at_p)
     terms_q = (1.0 - share) * (f_q - centre[:, None]) * at_q
     gap = terms_p.mean(axis=(1, 2)) - terms_q.mean(axis=1)
-    variance = terms_p.var(axis=(1, 2)) / effective_sample_sizes(terms_p) + terms_q.var(axis=1) / a.size
+    sizes = np.minimum(effective_sample_sizes(terms_p), float(b.size))
+    variance = terms_p.var(axis=(1, 2)) / sizes + terms_q.var(axis=1) / a.size
     z = np.divide(gap, np.sqrt(variance), out=np.zeros_like(gap), where=np.abs(gap) > SAME_ROOT)
     return float(z[np.argmax(np.abs(z))])
 

@@ -38,6 +38,7 @@ QUICK = zhat.PriorMean(n_draws=1000)
         (lambda: zhat.Importance(n_pilot=0), r"Importance\(n_pilot=0\): .*; give at least 500"),
         (lambda: zhat.Importance(defensive=1.0), r"Importance\(defensive=1.0\): give the prior's share of draws"),
         (lambda: zhat.Importance(search_effort=0), r"Importance\(search_effort=0\): give how many times the usual starts"),
+        (lambda: zhat.NestedSampling(search_effort=1e9), r"NestedSampling\(search_effort=1000000000.0\): give how many times"),
         (lambda: zhat.Importance(degrees_of_freedom=0), r"Importance\(degrees_of_freedom=0\): must be above zero"),
         (lambda: zhat.PriorMean(n_draws=0), r"PriorMean\(n_draws=0\): .*; give at least 100"),
         (lambda: zhat.Laplace(n_starts=0), r"Laplace\(n_starts=0\): the search must start somewhere; give at least 1"),

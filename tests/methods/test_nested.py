@@ -14,7 +14,7 @@ from scipy import stats
 import zhat
 from zhat import zoo
 from zhat.errors import BadInput, BadType
-from zhat.methods.nested import SHARP_AT_MODES, ExpectedMass, NestedSampling, SimulatedMass, _checked_sharply
+from zhat.methods.nested import CHEAP, SHARP_AT_MODES, ExpectedMass, NestedSampling, SimulatedMass, _checked_sharply
 from zhat.missed_mass.finding import Answer, Finding, SecondEstimate
 from zhat.missed_mass.finding import Progress as Checked
 from zhat.numerics.logspace import log_mean_exp
@@ -333,7 +333,7 @@ def test_a_small_share_that_the_check_finds_widens_the_error_of_regions(monkeypa
         monkeypatch.setattr(
             "zhat.methods.nested.look_for_missed_mass", lambda model, answer, *rest: replace(finding, answer=answer)
         )
-        return _checked_sharply(model, estimate, None, Key(0), None)
+        return _checked_sharply(model, estimate, None, SHARP_AT_MODES, Key(0), None)
 
     nothing = Finding(Answer(-5.0, 0.003), SHARP_AT_MODES, mode_check=Checked.DONE, at_modes=second, unvisited_share=0.0)
     assert after(nothing).log_evidence_se == 0.003
@@ -359,3 +359,13 @@ def test_what_regions_cut_off_is_seen_around_the_draws(seed):
     found = zhat.evidence(model, NestedSampling(), seed=seed, progress=False)
     exact = math.log(1.0 + 0.98758) - 6 * math.log(10.0)  # the share of the long one inside of the box is 0.98758
     assert not found.status.is_ok or abs(found.log_evidence - exact) < 4.0 * found.log_evidence_se
+
+
+def test_a_lost_narrow_mode_of_a_black_box_is_flagged():
+    """Two modes of equal mass in four dimensions, one four times as narrow: regions lose it in half of the runs, and the check finds it."""
+    example = zhat.zoo.example("unequal-widths-4-black-box")
+    for seed in range(4):
+        found = zhat.evidence(example.model, "nested", seed=seed, progress=False)
+        off = abs(found.log_evidence - example.log_evidence)
+        assert off < 4.0 * found.error if found.status.is_ok else off > 0.5 and found.status.reasons[0].code == "missed-peak"
+    assert CHEAP.searched(0.125).starts_of_black_box == 256 == CHEAP.starts_of_black_box // 8

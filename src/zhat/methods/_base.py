@@ -228,3 +228,16 @@ def check_count(owner: str, name: str, value: Any, minimum: int, why: str) -> No
         raise BadInput(f"{owner}({name}={value}): {why}; give at least {minimum}.")
     if value > MOST:
         raise BadInput(f"{owner}({name}={value:.0e}): no machine holds so many; give at most {MOST:.0e}.")
+
+
+# Times the usual starts beyond which a survey of the modes takes longer than any run.
+MOST_SEARCH_EFFORT = 1000.0
+
+
+def check_search_effort(owner: str, value: Any) -> None:
+    """Refuse a number of times the usual starts that no survey of the modes can make."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= MOST_SEARCH_EFFORT:
+        raise BadInput(
+            f"{owner}(search_effort={value!r}): give how many times the usual starts look for modes, above 0 and up to "
+            f"{MOST_SEARCH_EFFORT:g}."
+        )

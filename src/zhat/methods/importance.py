@@ -35,7 +35,7 @@ import numpy as np
 
 from zhat.errors import BadInput, BadType
 from zhat.kinds import shown
-from zhat.methods._base import Method, Size, check_count
+from zhat.methods._base import Method, Size, check_count, check_search_effort
 from zhat.methods._from_mode import ROUNDING, one_mode, seen_from_chains
 from zhat.missed_mass.beside_chains import look_beside_chains
 from zhat.missed_mass.chain_view import Way
@@ -67,7 +67,6 @@ from zhat.verdicts.weights import MAX_PARETO_K, weights_estimate
 REMEDY = "use zhat.SMC(), which needs no proposal"
 # Draws of a run; with fewer the check for missed mass is smaller too.
 N_DRAWS = 50_000
-MOST_SEARCH_EFFORT = 1000.0
 # Components of the mixtures that the pilots try in turn, and the share of effective draws that needs no better one.
 COMPONENTS = (1, 2, 4)
 GOOD_EFFICIENCY = 0.6
@@ -120,11 +119,7 @@ class Importance(Method):
         check_count("Importance", "n_pilot", self.n_pilot, 500, "refitting the proposal needs draws")
         if not 0.0 <= self.defensive < 1.0:
             raise BadInput(f"Importance(defensive={self.defensive}): give the prior's share of draws, from 0 to below 1.")
-        if not 0.0 < self.search_effort <= MOST_SEARCH_EFFORT:
-            raise BadInput(
-                f"Importance(search_effort={self.search_effort}): give how many times the usual starts look for modes, above 0 and up to "
-                f"{MOST_SEARCH_EFFORT:g}."
-            )
+        check_search_effort("Importance", self.search_effort)
         if not self.degrees_of_freedom > 0:
             raise BadInput(f"Importance(degrees_of_freedom={self.degrees_of_freedom}): must be above zero.")
         if self.proposal is not None and not callable(getattr(self.proposal, "log_density", None)):

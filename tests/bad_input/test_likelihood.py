@@ -115,7 +115,7 @@ def test_minus_infinity_is_zero_likelihood():
 
 # Row 4
 def test_no_support_says_how_little_of_the_prior_can_have_any():
-    message = r"no draw in 1,024 from the prior of 'mine' has a likelihood above zero: less than 0.003 of the prior's mass"
+    message = r"no draw in 262,144 from the prior of 'mine' has a likelihood above zero: less than 1e-05 of the prior's mass"
     model = Model(lambda p: jnp.where(p["x"] > 50.0, 0.0, -jnp.inf), NORMAL, name="mine")
     for method in (None, QUICK, SMALL_SMC, zhat.Laplace()):
         with pytest.raises(NoSupport, match=message):

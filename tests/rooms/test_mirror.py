@@ -88,7 +88,7 @@ WITHOUT = {
         run/distribution/executors run/distribution/plans run/distribution/travel run/many_models run/repeats
     """,
     "the front door is what almost every test uses; its refusals: tests/bad_input/test_settings.py": """
-        run/estimate sampling/workbench
+        run/estimate
     """,
     "the machinery of reversible jump, tested by the odds it gives: tests/spaces/test_jump.py": """
         sampling/between_models/jumps sampling/between_models/maps sampling/between_models/model_sets

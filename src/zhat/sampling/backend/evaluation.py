@@ -173,8 +173,8 @@ def prior_draws(model: Model, n: int, key: Key, loop: Loop) -> Draws:
     return draws_from_prior(model, prior_positions(model, n, key), loop)
 
 
-def draws_from_prior(model: Model, position: Array, loop: Loop) -> Draws:
-    """Positions that were drawn from the prior with their log likelihoods; errors as in `prior_draws`."""
+def draws_from_prior(model: Model, position: Array, loop: Loop, some_must_count: bool = True) -> Draws:
+    """Positions that were drawn from the prior with their log likelihoods; errors as in `prior_draws`, or none for zero likelihoods."""
     n, n_nan = len(position), loop.n_nan
     log_prior, log_likelihood = log_densities(model, position, loop)
     if not np.isfinite(log_prior).any():
@@ -190,6 +190,8 @@ def draws_from_prior(model: Model, position: Array, loop: Loop) -> Draws:
                 f"{describe_point(shown_parameters(model, position[np.isfinite(log_prior)][:1]), 0)}. Check it there with "
                 "model.evaluate(...); return -inf where the likelihood is zero."
             )
+        if not some_must_count:
+            return Draws(position=position, log_prior=log_prior, log_likelihood=log_likelihood, n_drawn=n)
         raise NoSupport(
             f"no draw in {n:,} from the prior of {model.name!r} has a likelihood above zero: less than {3 / n:.1g} of the "
             f"prior's mass can have any (95 % sure){f'; it is NaN at {n_nan:,} of them' if n_nan else ''}. Check the likelihood, or "

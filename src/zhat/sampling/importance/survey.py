@@ -142,7 +142,8 @@ def survey_modes(
     while True:
         n = max(n_starts, starts.n_starts)
         if source is None:
-            draws = draws_from_prior(model, spread_positions(model, n, key.child("starts"), after=n_starts), loop)
+            position = spread_positions(model, n, key.child("starts"), after=n_starts)
+            draws = draws_from_prior(model, position, loop, some_must_count=False)
         else:
             draws = source(n, key.child("starts", n_starts))
         n_starts += draws.n_drawn
@@ -195,6 +196,8 @@ class _Catalogue:
     def search(self, draws: Draws, key: Key) -> int:
         """Explain these starts by known modes, and search from those that are left; how many remain unexplained."""
         left = draws = _alive(draws)
+        if not len(draws.position):
+            return 0
         if self.modes:
             left = self._unexplained(self._compared(draws), list(range(len(self.modes))))
         is_first, searched = not self.modes, 0

@@ -41,3 +41,9 @@ def test_a_wider_search_makes_so_many_times_the_starts():
         assert wider.survey(model).n_starts == 4 * EFFORT.survey(model).n_starts
         assert wider.survey(model).n_at_most == 4 * EFFORT.survey(model).n_at_most
     assert EFFORT.searched(1.0) is EFFORT
+
+
+def test_a_less_precise_answer_about_a_black_box_has_enough_starts_to_meet_a_narrow_mode():
+    """A basin of 3e-3 of the prior holds six of them; 256 starts missed two modes of unequal width in eight dimensions."""
+    assert EFFORT.scaled(0.02).survey(BLACK_BOX).n_starts == 2048
+    assert EFFORT.scaled(0.5).survey(BLACK_BOX).n_starts == 5120

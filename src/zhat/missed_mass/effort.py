@@ -80,6 +80,9 @@ class Effort:
     starts_to_one_mode: int = 64
     # Starts of a black box, whose likelihoods are thousands of times as expensive as compiled ones: a basin of 1e-3 of the prior.
     starts_of_black_box: int = 10_240
+    # At least so many beside a less precise answer: a fifth of its likelihoods. (With 256, two modes of unequal width in eight dimensions, the narrow
+    # one with half a hundredth of the prior, were 0.69 low at a standard error of 0.01 and ok in 7 of 8 runs at `precision=0.1`.)
+    fewest_of_black_box: int = 2_048
     # Starts and particles of the smallest check, for an answer with a standard error of a tenth: as many evaluations as its draws.
     least_starts: int = 256
     least_particles: int = 100
@@ -233,7 +236,9 @@ class Effort:
             starts=max(self.least_starts, int(share * self.starts)),
             most_starts=max(4 * self.least_starts, int(share * self.most_starts)),
             fewest_starts=self.least_starts,
-            starts_of_black_box=max(self.least_starts, int(share * self.starts_of_black_box)),
+            starts_of_black_box=min(
+                self.starts_of_black_box, max(self.fewest_of_black_box, int(share * self.starts_of_black_box))
+            ),
             searches_of_black_box=max(self.least_searches, int(share * self.searches_of_black_box)),
             further_populations=0,
             particles=max(self.particles_if_expensive, 4 * int(0.25 * share * self.particles)),
